@@ -42,7 +42,7 @@ class Api:
     client: Client
 
     def call(self, method: str, path: str, body: Any = None, *, status: int | None = None, **headers: str) -> Any:
-        """The decoded answer; with `status` asserted."""
+        """Return the decoded answer; its status must be `status` where that is given."""
         response = self.raw(method, path, None if body is None else json.dumps(body), **headers)
         if status is not None:
             assert response.status_code == status, response.content.decode()
@@ -83,9 +83,9 @@ def recorded(decision_id: str) -> Decision:
 
 
 def causes(api: Api) -> list[str]:
-    """Why `/status/` is degraded.
+    """Return why `/status/` is degraded.
 
-    Nobody reads the feed for a test as a thread of a web process does: the picture is made to be of now.
+    In a web process a thread reads the feed; a test has none, so the picture is brought up to date first.
     """
     live.catch_up()
     status = api.get("/status/")
@@ -117,7 +117,7 @@ def user(tenant: Tenant) -> Callable[[str], User]:
 
 @pytest.fixture
 def api(user: Callable[[str], User]) -> Callable[..., Api]:
-    """`api("portal")`: somebody of that role."""
+    """A function that returns a client for a user of the given role, as in `api("portal")`."""
 
     def make(role: str = "admin", **token: Any) -> Api:
         return speaking(token_issue(user=user(role), name="test", **token).text)
@@ -132,7 +132,7 @@ def anonymous(db: None) -> Api:
 
 @pytest.fixture
 def admin(request: pytest.FixtureRequest, api: Callable[..., Api]) -> Api:
-    """Where there is the seed example, the one who wrote it."""
+    """An administrator: the one who wrote the seed example, where the test uses that."""
     return request.getfixturevalue("seeded") if "seed" in request.fixturenames else api("admin")
 
 
@@ -179,7 +179,7 @@ def seeded_first(request: pytest.FixtureRequest) -> None:
 
 
 def _seed(*, samples: bool = False) -> str:
-    """Returns the token that it was written with; there is a tenant, too."""
+    """Write the seed example and a tenant; return the token that it was written with."""
     tenant_create(code="live-cn")
     token = token_issue(user=user_create(username="admin", role="admin"), name="test").text
     for resource in ("regions", "isps", "idcs", "metrics", "taints", "affinities", "profiles"):
@@ -192,7 +192,7 @@ def _seed(*, samples: bool = False) -> str:
 
 @pytest.fixture
 def django_assert_num_queries(django_assert_num_queries: Callable[..., Any]) -> Callable[..., Any]:
-    """Counts what a web process asks that knows the live picture."""
+    """Counts the queries of a web process that already knows the live picture."""
     return partial(_counted, django_assert_num_queries)
 
 

@@ -27,7 +27,7 @@ USER = {"username": "ann", "role": "operator", "email": "ann@example.com", "pass
 
 
 def test_it_works(admin: Api) -> None:
-    """A tenant and a user of it: made, read, changed, removed."""
+    """A tenant and a user who belongs to it are created, read, changed and removed."""
     assert admin.post("/tenants/", TENANT, status=201) == TENANT
     assert admin.get("/tenants/shop/") == TENANT
     assert admin.call("PATCH", "/tenants/shop/", {"quota_machines": None}, status=200)["quota_machines"] is None
@@ -42,7 +42,10 @@ def test_it_works(admin: Api) -> None:
 
 
 def test_tokens_that_have_ended_do_not_keep_a_tenant(admin: Api, client: Client) -> None:
-    """Those in force do; the admin's page says the same."""
+    """A tenant with a token in force cannot be deleted.
+
+    One whose tokens are revoked or expired can, and they go with it; the admin's page says the same.
+    """
     admin.post("/tenants/", TENANT, status=201)
     token = {"user": "admin", "tenant": "shop"}
     revoked = admin.post("/tokens/", {**token, "name": "revoked"}, status=201)

@@ -37,7 +37,7 @@ PRICES = {"cheap": 10, "roomy": 30}
 
 @pytest.fixture(autouse=True)
 def fleet(portal: Api) -> None:
-    """By room an order goes to `roomy` at 30 a Mbps, where it would cost 10 in `cheap`."""
+    """The profile `room` sends an order to `roomy` at 30 CNY per Mbps, although `cheap` would cost 10."""
     region_create(code="R")
     isp = isp_create(code="ct")
     for code, price in PRICES.items():
@@ -123,14 +123,14 @@ def test_where_nothing_is_cheaper_nothing_is_said(portal: Api, api: Callable[...
 
 
 def test_a_commit_above_what_flows(api: Callable[..., Api]) -> None:
-    """Of 900 Mbps at 30 only 400 flow."""
+    """Of 900 committed Mbps at 30 CNY only 400 flow: a commit of 400 saves 500 × 30 a month."""
     Line.objects.filter(idc__code="roomy").update(commit_mbps=900)
     (commit,) = shown(api)["commits"]
     assert commit == {"idc": "roomy", "line": "ct", "commit_mbps": 900.0, "expected_mbps": 400.0, "saves": 15_000.0}
 
 
 def test_a_commit_by_volume_is_a_mean(api: Callable[..., Api]) -> None:
-    """500 Mbps that flow all month are 162,000 GB."""
+    """The 500 Mbps that are committed and do not flow are 162,000 GB a month; at 0.1 CNY per GB they cost 16,200."""
     volume = {"charge_type": "volume", "price_per_gb": 0.1, "price_per_mbps": None}
     Line.objects.filter(idc__code="roomy").update(commit_mbps=900, **volume)
     assert [commit["saves"] for commit in shown(api)["commits"]] == [16_200.0]
@@ -139,7 +139,7 @@ def test_a_commit_by_volume_is_a_mean(api: Callable[..., Api]) -> None:
 
 
 def test_a_line_that_fills_up(api: Callable[..., Api]) -> None:
-    """20 Mbps more each day, and 1,800 of 2,000 may be filled."""
+    """The traffic grows by 20 Mbps a day to 1,760, and 1,800 of the line's 2,000 Mbps may be filled."""
     measure("cheap", np.repeat(1000.0 + 20.0 * np.arange(39), 288))
     (line,) = shown(api)["full_soon"]
     assert (line["idc"], line["line"]) == ("cheap", "ct")
@@ -193,7 +193,7 @@ REFUSED = {
 
 
 def test_what_is_chosen(portal: Api, api: Callable[..., Api]) -> None:
-    """The moves of the advice that leave a region or an ISP, are old and large enough, and how many."""
+    """Parameters choose the moves by region, ISP, age and Mbps, how many there are, and how much they save at least."""
     region_create(code="S")
     isp_create(code="cu")
     for mbps in (100.0, 200.0, 300.0):
@@ -226,7 +226,7 @@ def test_the_latest_thirty_are_kept(portal: Api, capsys: pytest.CaptureFixture[s
 
 
 def advised(portal: Api, api: Callable[..., Api]) -> tuple[str, dict[str, Any]]:
-    """A placement that runs, and what its move is asked for with, as the advice has it."""
+    """Return the path of a placement that runs, and the body with which to ask for the move that is proposed for it."""
     made = placed(portal, request_id="o-1")
     portal.post(f"/placements/{made['id']}/confirm/", {}, status=200)
     (move,) = shown(api)["moves"]
@@ -281,7 +281,7 @@ def test_what_moves_have_kept_is_expected_of_the_next(portal: Api, api: Callable
 def test_a_move_that_was_not_proposed_promises_nothing(
     portal: Api, api: Callable[..., Api], asked: dict[str, Any]
 ) -> None:
-    """Without lines, and to another IDC than the proposed one."""
+    """A move that names no line, or another IDC than the proposed one, has no `promised` saving in its events."""
     terms = {"isp": "ct", "purchased_mbps": 3000, "price_per_mbps": 20}
     idc_create(code="third", region="R", lines=[terms])
     measure("third", np.full(288, 400.0))

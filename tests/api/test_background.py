@@ -26,7 +26,7 @@ def viewer(api: Callable[..., Api]) -> Api:
 
 @pytest.fixture
 def source(db: None, settings: Any) -> Iterator[Source]:
-    """One that has just brought a value."""
+    """A source that has just brought a value; from now on its server answers 404."""
     region_create(code="A")
     idc_create(code="gz-01", region="A")
     with loopback_allowed(settings), peer(json_reply([{"site": "gz-01", "cpu": 0.5}])) as server:

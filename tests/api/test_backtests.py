@@ -39,7 +39,7 @@ ORDERED = 100.0
 
 @pytest.fixture(autouse=True)
 def fleet(portal: Api) -> None:
-    """By room an order goes to `roomy` at 30, by its bill to `cheap` at 10."""
+    """The profile `room` sends an order to `roomy` at 30 CNY per Mbps, the profile `bill` to `cheap` at 10."""
     region_create(code="R")
     isp = isp_create(code="ct")
     for code, price in PRICES.items():
@@ -51,7 +51,7 @@ def fleet(portal: Api) -> None:
 
 
 def measure(idc: str, mbps: float, *, days: float = 39) -> None:
-    """What is measured of the last `days`."""
+    """Store `mbps` as the measured traffic of the IDC's line over the last `days`."""
     line, now = Line.objects.select_related("idc").get(idc__code=idc), timezone.now()
     slots = int(days * 288)
     history_store(
@@ -67,7 +67,7 @@ def measure(idc: str, mbps: float, *, days: float = 39) -> None:
 
 
 def placed(portal: Api, *, days_ago: float, **fields: Any) -> Placement:
-    """An order that was placed by room some days ago, and whose traffic has flowed since."""
+    """Return a placement by the profile `room` as if it had been made `days_ago`, with its traffic flowing since."""
     asked = {
         "region": "R",
         "profile": "room",
@@ -169,7 +169,7 @@ def test_days_without_an_order(api: Callable[..., Api]) -> None:
 
 
 def test_who_may_ask_and_see(portal: Api, api: Callable[..., Api]) -> None:
-    """A tenant's operator decides the orders of that tenant again, and sees what was asked about them."""
+    """A tenant's operator can decide only that tenant's orders again, and sees only that tenant's backtests."""
     placed(portal, days_ago=5)
     assert portal.refused("POST", "/profiles/room/backtest/", {}, status=403)[0] == "role_not_allowed"
     tenant_create(code="other")
@@ -206,7 +206,10 @@ def test_one_that_is_interrupted_too_often_ends(api: Callable[..., Api]) -> None
 
 
 def test_one_that_is_given_up_is_gone(portal: Api, api: Callable[..., Api]) -> None:
-    """Whoever may ask may give up; a worker that is at it stops at its next sign of life."""
+    """An operator may delete a backtest, a viewer may not.
+
+    A worker that computes it stops when it next reports progress.
+    """
     placed(portal, days_ago=5)
     operator = api("operator")
     first, second = (operator.post("/profiles/room/backtest/", {"days": 10}, status=202)["id"] for _ in range(2))
@@ -241,7 +244,10 @@ def test_in_the_terminal(portal: Api, capsys: pytest.CaptureFixture[str], tmp_pa
 
 
 def test_weights_fitted_in_the_terminal(portal: Api, capsys: pytest.CaptureFixture[str]) -> None:
-    """The draft is shown, or saved as a revision that is not in force; with nothing better there is none."""
+    """`fit_weights` prints the draft or saves it as a revision that is not in force.
+
+    Where no weights are better, it saves none.
+    """
     placed(portal, days_ago=15)
     call_command("fit_weights", "room", "--days", "20", "--budget", "4")
     assert '"plugin": "network_flow"' in capsys.readouterr().out

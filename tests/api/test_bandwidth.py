@@ -124,7 +124,10 @@ def test_a_fixed_line_of_which_little_is_known(lines: list[Line], api: Callable[
 def test_a_forecast_is_as_wide_as_the_days_figures_differ(
     peaky: Line, api: Callable[..., Api], charge_type: str, narrow: bool
 ) -> None:
-    """As if the month had just begun, lest the interval has closed on the day of the test."""
+    """The interval is narrow for a contract that bills percentiles or means, and wide for one that bills peaks.
+
+    The stored months are deleted as if the month had just begun, because at a month's end every interval is narrow.
+    """
     BandwidthMonth.objects.all().delete()
     low, billable, high = forecast_of(api, peaky, charge_type=charge_type)
     assert low <= billable <= high
@@ -133,7 +136,9 @@ def test_a_forecast_is_as_wide_as_the_days_figures_differ(
 
 @pytest.mark.parametrize("charge_type", ["p95_month", "fourth_peak_month", "daily_peak", "enhanced_95", "volume"])
 def test_no_forecast_lies_below_the_commit(peaky: Line, api: Callable[..., Api], charge_type: str) -> None:
-    """1,500 is more than ever flows; 640 lies within the interval of the peaks."""
+    """A commit of 1,500 Mbps is more than ever flows, so it is the forecast; one of 640 lies within the interval of the
+    peaks and cuts off what is below.
+    """
     assert forecast_of(api, peaky, charge_type=charge_type, commit_mbps=1500) == (1500, 1500, 1500)
     free = forecast_of(api, peaky, charge_type=charge_type, commit_mbps=None)
     bound = forecast_of(api, peaky, charge_type=charge_type, commit_mbps=640)

@@ -76,7 +76,10 @@ def test_a_gang_that_does_not_fit(portal: Api) -> None:
 
 
 def test_the_smallest_bill(portal: Api) -> None:
-    """No line has a price here: what is known costs the same everywhere."""
+    """The answer has a plan with its bill.
+
+    As no line has a price, all IDCs cost the same, and greedy choice costs no more.
+    """
     told = portal.post(PATH, batch(ORDER, {**ORDER, "action": "recommend"}, objective="bill"), status=200)
     plan = told["plan"]
     assert (told["result"], told["results"][0]["state"], told["results"][1]["picked"]) == ("all", "reserved", "planned")
@@ -133,7 +136,7 @@ def test_refusals(portal: Api, body: Any, pointer: str) -> None:
 
 
 def test_once_only(portal: Api) -> None:
-    """The same key and body again: the same placements."""
+    """The same body under the same key gets the first answer again, and no more placements; another body is refused."""
     first = portal.call("POST", PATH, batch(ORDER, ORDER), status=200, idempotency_key="k-1")
     again = portal.call("POST", PATH, batch(ORDER, ORDER), status=200, idempotency_key="k-1")
     assert again == first
@@ -149,7 +152,7 @@ def test_in_chinese(portal: Api) -> None:
 
 
 def test_the_answer_takes_a_fixed_number_of_queries(portal: Api) -> None:
-    """Beyond what each order needs by itself."""
+    """A batch takes at most 12 queries beyond those of its orders, and each order takes at most 12."""
 
     def queries(count: int) -> int:
         order = {**ORDER, "machines": [{"bandwidth_mbps": 1}]}

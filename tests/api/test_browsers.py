@@ -41,7 +41,7 @@ ADDRESSES = {
 
 
 def program(seed: Api) -> Client:
-    """The administrator's, on a server that starts with the settings as they are now."""
+    """Return a client with the administrator's token, on a server that starts with the current settings."""
     return Client(**seed.client.defaults)
 
 

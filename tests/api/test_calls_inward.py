@@ -37,7 +37,7 @@ INSIDE = [
 CALLS_NOBODY = {"simulated"}
 
 Door = Callable[[Api, Peer, str], None]
-"""Makes a row that names the host, and has the server act upon it; either may be refused."""
+"""A function that makes a row that names the host and has the server act upon it; either may be refused."""
 
 
 def asked_source(kind: str) -> Door:
@@ -70,7 +70,11 @@ def asked_extender(admin: Api, server: Peer, host: str) -> None:
 
 
 def called_back(admin: Api, server: Peer, host: str) -> None:
-    """The tenant lists names; an address in its list would be leave to call it."""
+    """Order with a callback to the host.
+
+    If the order is accepted, the delivery must fail. The tenant's list has names only, because an address in the list
+    would be a permission to call it.
+    """
     order = {"region": "A", "profile": "seed-example", "action": "reserve", "tenant": "live-cn"}
     placed = admin.raw("POST", "/schedule/", dumps({**order, "callback_url": address(server, host)}))
     if placed.status_code != REFUSED:
@@ -95,7 +99,9 @@ def saved(admin: Api, resource: str, document: dict[str, Any]) -> bool:
 
 @pytest.fixture
 def inside(seed: Api, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Peer]:
-    """A server that only this machine should reach; all but the list of hosts is in favour of calling it."""
+    """A server on this machine that `OUTBOUND_HOSTS` alone protects: the secrets and the tenant's list allow calls to
+    it.
+    """
     monkeypatch.setenv("PROVIDER_EDGE", "hunter2")
     settings.PROVIDER_SECRETS = ["env:PROVIDER_EDGE@*", *(f"env:PROVIDER_EDGE@{host.strip('[]')}" for host in INSIDE)]
     seed.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["localhost"]}, status=200)
@@ -105,7 +111,7 @@ def inside(seed: Api, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def test_it_works(seed: Api) -> None:
-    """Each kind of source and of provider is tried here."""
+    """The tests of this file know every kind of source and of provider that the installation has."""
     assert {each["kind"] for each in seed.get("/collectors/")["results"]} == set(KINDS)
     assert {each["kind"] for each in seed.get("/provider_kinds/")["results"]} == set(PROVIDERS) | CALLS_NOBODY
 
@@ -120,7 +126,7 @@ def test_nothing_inside_is_called(seed: Api, inside: Peer, settings: Any, door: 
 
 @pytest.mark.parametrize("door", sorted(set(DOORS) - {"source sql"}))
 def test_nor_by_way_of_somebody_outside(seed: Api, inside: Peer, settings: Any, door: str) -> None:
-    """A redirect is not followed."""
+    """A server outside that redirects to one inside is called, and its redirect is not followed."""
     with loopback_allowed(settings), peer(redirect(inside.url)) as outside:
         seed.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["127.0.0.1"]}, status=200)
         DOORS[door](seed, outside, "127.0.0.1")

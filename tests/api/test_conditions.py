@@ -74,7 +74,7 @@ def test_what_if_match_may_say(world: Api, given: str, expected: int) -> None:  
 
 
 def test_what_is_nested_counts(world: Api) -> None:  # noqa: F811
-    """Whoever changes a line changes what the IDC shows."""
+    """An IDC shows its lines, so a change of a line makes the IDC's tag stale."""
     line = world.post("/lines/", {"idc": "a", "isp": "ct", "purchased_mbps": 10}, status=201)
     tag = etag(world, "/idcs/a/")
 
@@ -115,7 +115,7 @@ MOVE = {
 
 
 def test_304_is_promised_where_it_is_given(world: Api, portal: Api, user: Callable[[str], User]) -> None:  # noqa: F811
-    """Of every address that can be read."""
+    """The OpenAPI document promises a 304 for exactly those addresses that answer with one."""
     for resource in ("lines", "taints", "affinities", "shapes", "providers"):
         world.post(f"/{resource}/", WRITES[resource][1], status=201)
     world.post("/sources/", SOURCE, status=201)
@@ -212,7 +212,7 @@ def test_so_is_whatever_else_is_done_to_an_object(world: Api, portal: Api, setti
 @pytest.mark.both
 @pytest.mark.usefixtures("db")
 def test_of_two_at_once_one_wins(seed: Api, api: Callable[..., Api]) -> None:
-    """Both have read the same; the second waits for the first, and is then refused."""
+    """Two threads change an IDC with the same tag: one succeeds; the other waits for it, and is then refused."""
     tag, admin = etag(seed, "/idcs/a/"), api("admin")
     held, outcomes = threading.Barrier(2), list[int]()
 
@@ -241,7 +241,7 @@ def test_of_many_the_stale_one_is_named(world: Api) -> None:  # noqa: F811
 
 @pytest.mark.parametrize("resource", ["tokens", "users", "sources"])
 def test_what_moves_by_itself_makes_no_edit_stale(world: Api, resource: str) -> None:  # noqa: F811
-    """A token is used, a user logs in, a source is asked: nobody has edited them."""
+    """The use of a token, a login and a run of a source are no edits: the tag from before still allows a change."""
     world.post("/sources/", SOURCE, status=201)
     token = world.get("/me/")["token"]["id"]
     path = {"tokens": f"/tokens/{token}/", "users": "/users/admin/", "sources": "/sources/s/"}[resource]

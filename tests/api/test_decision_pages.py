@@ -1,4 +1,4 @@
-"""An operator finds an order and sees why it went where it went."""
+"""The admin's page of a decision: an operator finds an order and sees why it went where it did."""
 
 from typing import Any
 
@@ -32,7 +32,9 @@ def page(client: Client, decision: Decision) -> str:
 
 
 def test_it_works(operator: Client, decision: Decision) -> None:
-    """Found by its order number; the ranking with every contribution, and every rejection with its reason."""
+    """The list finds the decision by its order number; its page shows every contribution to the ranking, and why each
+    rejected IDC was rejected.
+    """
     assert str(decision.pk) in operator.get(f"{LIST}?q=order-8812").content.decode()
     shown = page(operator, decision)
     assert "3/4 IDCs fit: 1 untolerated taint" in shown

@@ -1,4 +1,4 @@
-"""PostgreSQL keeps answers as they were written: a decision is read as it was told, whatever its form in the table."""
+"""A recorded answer is read back as it was written, and PostgreSQL keeps its text."""
 
 import pytest
 from django.db import connection

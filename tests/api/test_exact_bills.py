@@ -40,7 +40,7 @@ def line(portal: Api) -> Line:
 
 
 def measure(line: Line, mbps: float, *, days: int, spike: float = 0.0) -> None:
-    """So much flows all the time, and `spike` more in one of each hour's five-minute values."""
+    """Store measurements of `days`: `mbps` all the time, and `spike` more in the first slot of each hour."""
     now = timezone.now()
     values = np.full(days * 288, mbps, dtype=np.float32)
     values[::12] += spike
@@ -71,7 +71,7 @@ def test_the_note_is_in_the_reader_s_language_as_a_whole(portal: Api) -> None:
 
 
 def test_the_bill_is_data_wherever_money_is_spoken_of(portal: Api, line: Line) -> None:
-    """The candidate, the placement, the next machine, and what was committed later say the same bill."""
+    """The recommendation, its candidate, the answer of `capacity/` and the committed placement have the same bill."""
     advice = portal.schedule(**ASKED)
     bill = advice["bill"]
     assert (bill["per_month"], bill["before"], bill["after"]) == (2000.0, 8000.0, 10_000.0)
@@ -101,7 +101,10 @@ def test_the_bill_is_data_wherever_money_is_spoken_of(portal: Api, line: Line) -
 def test_the_bill_without_the_order_is_that_of_five_minute_values(
     portal: Api, line: Line, charge_type: str, before: float
 ) -> None:
-    """The hours carry 441.67 on average, of which the contracts measure nothing. A replay bills the same."""
+    """Each contract bills 900 Mbps, the highest five-minute values, and not the hourly means of 441.67.
+
+    A replay bills the same.
+    """
     BandwidthHistory.objects.all().delete()  # it is written once a day
     measure(line, 400.0, days=35, spike=500.0)
     Line.objects.update(charge_type=charge_type)
@@ -114,7 +117,7 @@ def test_the_bill_without_the_order_is_that_of_five_minute_values(
 
 
 def test_placements_are_found_and_summed_by_their_bill(portal: Api, line: Line) -> None:
-    """Two for 2,000 and 6,000 CNY a month, and one whose price was not known."""
+    """Two placements cost 2,000 and 6,000 CNY a month; the price of the third is not known."""
     for number, mbps in enumerate((100, 300)):
         order = {**ASKED, "machines": [{"bandwidth_mbps": mbps}], "action": "reserve", "request_id": str(number)}
         portal.post("/schedule/", order, status=201)
@@ -152,7 +155,9 @@ def test_the_days_of_then_are_replayed(portal: Api, line: Line) -> None:
 
 
 def test_a_preview_says_what_the_orders_would_have_billed(portal: Api, api: Callable[..., Api]) -> None:
-    """By what its lines carried; dearer elsewhere, if the draft goes there."""
+    """The draft would send the order of 100 Mbps from the line at 20 CNY to the line at 50: 5,000 a month instead of
+    2,000.
+    """
     idc = idc_create(code="gz-02", region="R", lines=[{"isp": "ct", "purchased_mbps": 90_000, "price_per_mbps": 50}])
     measure(idc.lines.get(), 100.0, days=30)
     portal.schedule(**ASKED, request_id="o-1")
@@ -165,9 +170,11 @@ def test_a_preview_says_what_the_orders_would_have_billed(portal: Api, api: Call
 
 
 def test_a_preview_says_what_the_means_would_have_been(portal: Api, api: Callable[..., Api]) -> None:
-    """Of gz-01's 9,000 Mbps at most 8,100 may flow, 400 do, and the order brings 100: 7,600 are left. In gz-02, 80,800
-    of 90,000. The client stands where gz-01 is, and gz-02 a degree to the north. A machine without bandwidth says
-    nothing of room, nor an order without a client of distance."""
+    """In gz-01 at most 8,100 of 9,000 Mbps may flow, 400 do, and the order brings 100: 7,600 are left.
+
+    In gz-02 80,800 of 90,000 are left. The client stands where gz-01 is, and gz-02 is a degree to the north. An order
+    without bandwidth does not count in the mean of `room`, nor one without a client in that of `distance_km`.
+    """
     idc = idc_create(
         code="gz-02", region="R", latitude=24, longitude=113, lines=[{"isp": "ct", "purchased_mbps": 90_000}]
     )
@@ -192,7 +199,10 @@ def test_a_preview_says_what_the_means_would_have_been(portal: Api, api: Callabl
 
 
 def test_a_preview_of_what_is_supposed(portal: Api, api: Callable[..., Api], line: Line) -> None:
-    """Without a draft, under the profile that is in force: twice the price is twice the bill, and a taint moves all."""
+    """A preview without a draft decides under the profile in force: at twice the price the bill doubles.
+
+    With a supposed taint the order would go nowhere.
+    """
     portal.schedule(**ASKED, request_id="o-1")
     recorder.settle()
     operator = api("operator")

@@ -1,4 +1,4 @@
-"""Figures leave rounded as a person would round them, each to what its unit deserves."""
+"""Answers round each figure by its unit: Mbps to three decimals, money to two, shares to six."""
 
 from typing import Any
 

@@ -83,7 +83,7 @@ def test_the_committed_client_is_what_the_generator_makes(tmp_path: Path) -> Non
 
 
 def test_a_client_can_be_generated_from_the_whole_document(tmp_path: Path) -> None:
-    """The generator leaves nothing out, and what it writes is Python."""
+    """A client of all tags has the operations that the committed one lacks, and every generated file compiles."""
     generate(tmp_path / "whole", document_of(tags=None))
     made = {path.stem for path in (tmp_path / "whole" / "api").glob("*/*.py")}
     assert {"schedule", "idcs_partial_update", "source_test", "tokens_rotate"} <= made
@@ -92,6 +92,6 @@ def test_a_client_can_be_generated_from_the_whole_document(tmp_path: Path) -> No
 
 
 def _texts(package: Path) -> dict[str, str]:
-    """The files of a package, by their paths, without what Python keeps of them."""
+    """Return the text of each file of a package by its path, without the compiled files."""
     files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
     return {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in files}

@@ -1,4 +1,4 @@
-"""`GET idcs/{code}/outcomes/` and `decisions/?considered=`: where orders went that looked at an IDC."""
+"""`GET idcs/{code}/outcomes/` and `decisions/?considered=`: where the orders went for which an IDC was considered."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: asked twice, done once."""
+"""`Idempotency-Key`: a request that is sent twice under one key is carried out once."""
 
 import json
 import threading
@@ -81,7 +81,7 @@ def test_a_refusal_is_an_answer(admin: Api) -> None:
 
 
 def test_a_refusal_of_an_unknown_name_is_not_kept(admin: Api) -> None:
-    """Whoever creates what is named, and sends the same request again, is not told for a day that it is not there."""
+    """A request for an unknown region is refused. Sent again with the same key once the region exists, it succeeds."""
     body = {"code": "x", "region": "R"}
     assert admin.call("POST", "/idcs/", body, status=400, **KEY)["code"] == "unknown_region"
     assert not IdempotencyKey.objects.exists()
@@ -131,7 +131,7 @@ def test_a_key_is_refused(admin: Api, key: str) -> None:
 
 @pytest.fixture
 def held(api: Callable[..., Api], monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """A request that is being worked on with the key, in a thread of its own, until it may go on."""
+    """A thread works on a request with the key until the test sets the event."""
     from idcsched.api.views.inventory import IspViewSet  # noqa: PLC0415  # beside what is done to it
 
     begun, go_on = threading.Event(), threading.Event()

@@ -12,7 +12,7 @@ from tests.api.conftest import Api
 
 @pytest.fixture
 def told() -> Callable[[str], float]:
-    """The value of a sample, 0 where there is none."""
+    """A function that returns the value of a sample of `/metrics`, or 0 if it is not there."""
 
     def read(sample: str) -> float:
         response = Client(SERVER_NAME="localhost").get("/metrics")

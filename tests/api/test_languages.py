@@ -21,7 +21,7 @@ def asked(portal: Api, **headers: str) -> Any:
 
 
 def without_sentences(document: Any) -> Any:
-    """What must not depend on the language, and does not change from one answer to the next."""
+    """Return the document without sentences and without what differs between two answers: the same in all languages."""
     if isinstance(document, dict):
         changing = {
             "summary",
@@ -142,7 +142,7 @@ def test_refusals_of_all_kinds(method: str, path: str, body: Any, status: int, s
     ],
 )
 def test_fields_refuse_in_the_words_of_requests(seed: Api, path: str, body: Any, detail: str) -> None:
-    """Django and DRF have words of their own."""
+    """Refusals of fields use the product's own sentences, not those of Django or DRF."""
     assert [error["detail"] for error in seed.call("POST", path, body, status=400)["errors"]] == [detail]
 
 

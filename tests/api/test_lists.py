@@ -1,4 +1,7 @@
-"""Lists: look-ups, pages, order. What means nothing is refused; a long list takes no more queries than a short one."""
+"""Lists: filters, pages and order.
+
+A parameter that means nothing is refused; a long list takes no more queries than a short one.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -116,7 +119,7 @@ REFUSED = (
 
 
 def test_what_means_nothing_is_refused(idcs: Api, subtests: pytest.Subtests) -> None:
-    """All by one inventory, which nothing that is refused changes."""
+    """All paths are tried on one inventory, because a refused request changes nothing in it."""
     for path, code, pointer in REFUSED:
         with subtests.test(path):
             assert idcs.refused("GET", path, status=400) == (code, [pointer])
@@ -237,7 +240,7 @@ def test_what_is_in_force(idcs: Api, kind: str) -> None:
 
 
 def test_a_brief_list_of_decisions(idcs: Api, portal: Api) -> None:
-    """A decision by itself is always told in full."""
+    """With `brief=true` a list leaves out each decision's explanation; a single decision takes no such parameter."""
     made = portal.schedule(region="A", profile="seed-example", explain="full")
     (full,) = portal.get("/decisions/")["results"]
     (brief,) = portal.get("/decisions/?brief=true")["results"]
@@ -298,7 +301,7 @@ def test_a_refused_choice_lists_what_there_is(idcs: Api, method: str, path: str,
 
 
 def walked(api: Api, path: str) -> list[Any]:
-    """All pages, one after the other."""
+    """Return the rows of all pages, in order."""
     found = []
     while path:
         page = api.get(path)

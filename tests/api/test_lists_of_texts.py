@@ -1,4 +1,4 @@
-"""A list of texts is taken as one: a number or a lone text is refused by name, and is never our failure."""
+"""A field that takes a list of texts refuses a number or a single text with a 400 that names the field."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A PATCH of a list to a collection changes many objects, all or none; so does a POST make them."""
+"""A PATCH or a POST of a list to a collection changes or creates many objects, all of them or none."""
 
 from typing import Any
 

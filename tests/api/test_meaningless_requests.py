@@ -1,4 +1,4 @@
-"""What would mean nothing is refused where a request comes in, with the field and what may stand there."""
+"""A request that would mean nothing is refused at once, with the field and the values that it may have."""
 
 from typing import Any
 
@@ -87,7 +87,7 @@ def test_counting_refuses_the_same(seed: Api, portal: Api, extra: dict[str, Any]
 
 
 def test_a_replay_needs_no_names_that_the_decision_could_do_without(seed: Api, portal: Api) -> None:
-    """Its record has the IDCs of region A only."""
+    """The record has the IDCs of region A only, so a replay must not refuse the selector's IDC `e` as unknown."""
     elsewhere = {"match_labels": {"idc/code": "e"}}
     answer = portal.schedule(**ASKED, selector=[{"match_labels": {"idc/code": "b"}}, elsewhere])
     assert answer["idc"]["code"] == "b"
@@ -102,7 +102,7 @@ def test_the_other_names_of_an_isp_are_understood_in_selectors(seed: Api, portal
 
 
 NOT_NOPE = {"match_expressions": [{"key": "idc/nope", "operator": "DoesNotExist"}]}
-"""Would match every IDC."""
+"""A selector of a label that no IDC has: if it were accepted, it would match every IDC."""
 UNKNOWN = "match_expressions/0/key"
 
 
@@ -238,7 +238,7 @@ def test_a_policy_for_missing_data_that_says_nothing_is_refused(
 
 
 def test_a_metric_of_lines_may_be_scored(seed: Api, portal: Api) -> None:
-    """By the line that the request would use."""
+    """An IDC's score comes from the line of the request's ISP."""
     seed.post("/isps/", {"code": "ct"}, status=201)
     seed.post("/metrics/", {"code": "loss", "scope": "line", "direction": "lower"}, status=201)
     for idc, loss in (("a", 3.0), ("b", 1.0)):
@@ -252,7 +252,7 @@ def test_a_metric_of_lines_may_be_scored(seed: Api, portal: Api) -> None:
 
 
 def test_a_metric_of_lines_may_move_a_weight(seed: Api, portal: Api) -> None:
-    """By the lines that the request would use."""
+    """The weight of 10 is multiplied by the mean loss of the lines of the request's ISP: 2 for `ct`, 8 for `cu`."""
     seed.post("/isps/", [{"code": "ct"}, {"code": "cu"}], status=201)
     seed.post("/metrics/", {"code": "loss", "scope": "line", "direction": "lower"}, status=201)
     for idc, losses in (("a", {"ct": 3.0, "cu": 9.0}), ("b", {"ct": 1.0, "cu": 7.0})):

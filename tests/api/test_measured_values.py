@@ -1,4 +1,4 @@
-"""What measurements and settings bring into a decision arrives in its scores as it was given."""
+"""A decision's scores show measured and configured values exactly as they were given."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def line(seed: Api) -> str:
 
 
 def scores(api: Api, entry: dict[str, Any], **asked: Any) -> Any:
-    """The score of IDC a under a profile with one scorer."""
+    """Return the score of IDC a under a profile that has this one scorer."""
     code = f"only-{entry['name']}"
     api.post("/profiles/", {"code": code, "plugins": [entry]}, status=201)
     return api.schedule(profile=code, only=["a"], **asked)["candidates"][0]["scores"][entry["name"]]
@@ -42,7 +42,7 @@ def test_a_measured_value_is_told_as_it_was_measured(seed: Api, line: str) -> No
 
 
 def test_a_percentile_is_told_as_its_samples_were_measured(seed: Api, line: str) -> None:
-    """The history of a line is kept as float32."""
+    """A line's history is kept as float32; its percentile is still shown as the decimal that was measured."""
     metric, measured, now = Metric.objects.get(code="bandwidth_mbps"), Line.objects.get(idc__code="a"), timezone.now()
     values = np.full(288, MEASURED, dtype=np.float32)
     start = slot_floor(now) - (len(values) - 1) * SLOT

@@ -21,7 +21,7 @@ ANSWERS = "/advice/moves/"
 
 @pytest.fixture(autouse=True)
 def fleet(portal: Api) -> None:
-    """By room an order goes to `roomy` at 30 a Mbps, where it would cost 10 in `cheap`."""
+    """The profile `room` sends an order to `roomy` at 30 CNY per Mbps, although `cheap` would cost 10."""
     region_create(code="R")
     isp = isp_create(code="ct")
     for code, price in PRICES.items():
@@ -49,7 +49,9 @@ def proposed(api: Api) -> tuple[list[str], float]:
 
 
 def test_it_works(portal: Api, api: Callable[..., Api], moves: list[str]) -> None:
-    """One is done, one is declined; neither is proposed any more, and what they promised is on record."""
+    """One move is answered `done`, the other `declined`: neither is proposed any more, and the answers keep what they
+    were to save.
+    """
     done = portal.call("POST", ANSWERS, answer(moves[0], "done"), status=200)
     assert (done["state"], done["reason"], done["actor"], done["tenant"]) == ("done", "", "portal", "live-cn")
     assert (done["move"]["saves"], done["move"]["to"]["idc"], done["currency"]) == (4000.0, "cheap", "CNY")

@@ -1,4 +1,4 @@
-"""What something names by its code alone is neither renamed nor deleted."""
+"""An object that another one names by its code can be neither renamed nor deleted."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ def world(api: Callable[..., Api]) -> Api:
 
 
 def check_kept(api: Api, path: str, by: str) -> None:
-    """Neither a new code nor a deletion is accepted; the refusal names `by`, which names the row."""
+    """Assert that the object can be neither renamed nor deleted, and that the refusal names `by`, which uses it."""
     for method, body in (("PATCH", {"code": "other"}), ("DELETE", None)):
         problem = api.call(method, path, body, status=409)
         assert (problem["code"], by in problem["detail"]) == ("in_use", True), problem["detail"]
@@ -143,7 +143,7 @@ def test_an_affinity_that_has_ended_binds_nothing(world: Api) -> None:
 
 
 def test_a_text_that_is_no_fact_binds_nothing(world: Api) -> None:
-    """The label `owner` has the region's code by chance, and the request's labels are no facts of an IDC."""
+    """A selector on the label `owner` has the IDC's code as its value by chance: that does not protect the IDC."""
     selector = {"match_labels": {"owner": "gz"}}
     world.post("/affinities/", {"kind": "forbid", "selector": selector, "request_selector": selector}, status=201)
     check_free(world, "/idcs/gz/")

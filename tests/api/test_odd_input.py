@@ -1,4 +1,4 @@
-"""What nobody sends in earnest: refused for what it is, never a 500, and telling nothing."""
+"""Input that nobody sends in earnest is refused with a fitting error, never a 500, and reveals nothing."""
 
 import json
 from collections.abc import Callable
@@ -152,7 +152,7 @@ def page(admin: Api) -> Client:
 
 
 def addresses() -> list[str]:
-    """The list of every model in the admin, with each of its filters and the search given a NUL."""
+    """Return addresses with a NUL in them: of each model's pages in the admin, its search and each of its filters."""
     found = []
     for model, pages in administration.site._registry.items():
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"

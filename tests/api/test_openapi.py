@@ -1,4 +1,4 @@
-"""The OpenAPI document is valid, and nothing in it is a guess."""
+"""The OpenAPI document is valid and complete, and it describes what the API really takes and answers."""
 
 import json
 from io import StringIO
@@ -15,7 +15,7 @@ from tests.api.conftest import Api
 
 
 def test_it_works() -> None:
-    """No warning, and valid by the OpenAPI meta-schema."""
+    """The document is generated without a warning and is valid by the OpenAPI meta-schema."""
     out = StringIO()
     call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json", stdout=out)
 
@@ -32,7 +32,7 @@ def test_it_is_served_without_a_token(anonymous: Api) -> None:
 
 
 def test_it_is_made_once_for_each_language_and_format(anonymous: Api) -> None:
-    """Anybody may ask for it, and it takes its time: whatever a stranger makes up beside, it is not made again."""
+    """Anybody may ask for the document, and making it takes long: made-up parameters must not have it made again."""
     before = _document.cache_info().misses
     asked = [
         "",
@@ -51,7 +51,7 @@ def test_it_is_made_once_for_each_language_and_format(anonymous: Api) -> None:
 
 
 def test_every_operation_says_in_a_few_words_what_it_does(anonymous: Api) -> None:
-    """Each in words of its own, in the order in which portals need the resources."""
+    """Every operation has a summary that no other has, and the tags come in the order in which portals need them."""
     schema = anonymous.raw("GET", "/schema/?format=json&lang=en", Accept="application/json").json()
     operations = [each for methods in schema["paths"].values() for each in methods.values()]
     summaries = [each.get("summary") for each in operations]
@@ -82,7 +82,7 @@ def paths(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_its_examples_are_taken(seed: Api, portal: Api, paths: dict[str, Any]) -> None:
-    """Each is sent as it stands, to where it stands."""
+    """The document's example of each POST, sent unchanged to its address, is accepted."""
     seed.post("/regions/", {"code": "440000"}, status=201)
     seed.post("/isps/", {"code": "ct"}, status=201)
     advised = portal.schedule(region="A", profile="default")
@@ -106,7 +106,7 @@ ELSEWHERE = {
     "/api/v1/placements/{id}/move/",
     "/api/v1/providers/{code}/outcomes/",
 }
-"""They need something in a certain state; that their bodies are taken is tested where that is."""
+"""Their examples need an object in a certain state: the tests of that object send them."""
 
 
 def examples_of(operation: dict[str, Any]) -> list[Any]:
@@ -116,7 +116,7 @@ def examples_of(operation: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("method", ["put", "patch"])
 def test_its_examples_of_changes_are_taken(seed: Api, paths: dict[str, Any], method: str) -> None:
-    """Each is sent to what the example of a new one has made."""
+    """The document's examples of PUT and PATCH are accepted for the object that the example of a POST has made."""
     seed.post("/regions/", {"code": "440000"}, status=201)
     seed.post("/isps/", {"code": "ct"}, status=201)
     for path, methods in sorted(paths.items(), key=lambda item: "tokens" in item[0]):

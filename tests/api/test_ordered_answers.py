@@ -1,4 +1,4 @@
-"""What was just ordered is answered from what was written, and is what whoever asks for it will read."""
+"""The answer to an order is made from what was stored, and equals what a GET of the placement returns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ PUTS_UP_WITH_ALL = [{"operator": "Exists"}]
 
 
 def ordered(portal: Api, *, status: int = 201, **fields: Any) -> Any:
-    """The answer, which must be the one that is read afterwards."""
+    """Order, and return the answer, which must be what a GET of the placement returns."""
     answer = portal.post("/schedule/", {**ORDER, **fields}, status=status)
     assert portal.get(f"/placements/{answer['id']}/") == answer
     return answer
@@ -56,7 +56,10 @@ def test_what_is_committed(seed: Api, portal: Api) -> None:
 def test_it_looks_at_the_feed_once_and_writes_in_one_transaction(
     seed: Api, portal: Api, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """For who asks and what is decided on alike; then decision, its IDCs, placement, event and ledger with the feed."""
+    """One query of the feed serves authentication and decision.
+
+    The five statements of the transaction write the decision, its IDCs, the placement, its event, and ledger with feed.
+    """
     portal.post("/schedule/", ORDER, status=201)
     with django_assert_num_queries(1 + len(("BEGIN", "COMMIT")) + 5):
         portal.post("/schedule/", ORDER, status=201)

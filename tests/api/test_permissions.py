@@ -41,7 +41,7 @@ ROLES = {
 
 class Rule(NamedTuple):
     role: Role | None
-    """The least; None lets in anybody, known or not."""
+    """The least role that may; None lets in anybody, logged in or not."""
     read_only: bool
 
 
@@ -63,7 +63,7 @@ def endpoints() -> frozenset[tuple[str, str]]:
 
 @cache
 def address(path: str) -> str:
-    """One that leads to this endpoint, and to nothing that exists."""
+    """Return an address of this endpoint, with keys that no object has."""
     names = re.findall(r"\{\w+\}", path)
     for values in product(VALUES, repeat=len(names)):
         filled = path
@@ -134,7 +134,7 @@ def expected(caller: str, path: str, method: str, rule: Rule) -> str:
 
 
 def test_it_works() -> None:
-    """Every endpoint has a row, and every row an endpoint."""
+    """The page has a row for every endpoint and method, and no other rows."""
     missing = [f"| `{path}` | {method} | <least role> | <yes or no> |" for path, method in endpoints() - set(table())]
     assert not missing, "docs/permissions.md lacks, under its heading:\n" + "\n".join(sorted(missing))
     assert not set(table()) - endpoints(), "docs/permissions.md has rows for what is not there"
@@ -157,7 +157,7 @@ ORDER = {"region": "A", "profile": "seed-example", "action": "reserve", "callbac
 
 @pytest.fixture
 def other(seed: Api) -> Api:
-    """Somebody of another tenant; the own one's may be called back."""
+    """A portal of another tenant; the tenant of `portal` may be called back."""
     seed.call("PATCH", "/tenants/live-cn/", {"callback_hosts": ["portal.example"]}, status=200)
     stranger = user_create(username="stranger", role="portal", tenant=tenant_create(code="other"))
     return with_token(token_issue(user=stranger, name="t").text)
@@ -183,7 +183,7 @@ OF_A_TENANT = ["decisions", "placements", "deliveries", "tenants", "tokens", "ch
 
 @pytest.mark.parametrize("resource", OF_A_TENANT)
 def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, other: Api, resource: str) -> None:
-    """The page's second table."""
+    """A row of one tenant is neither found by its key nor listed for a portal of another tenant."""
     key = key_of(resource, seed, portal)
     assert seed.get(f"/{resource}/{key}/")
     if resource != "changes":  # it changed nothing itself
@@ -195,7 +195,7 @@ def test_what_belongs_to_another_tenant_is_not_there(seed: Api, portal: Api, oth
 
 @pytest.mark.parametrize("resource", OF_A_TENANT)
 def test_no_endpoint_takes_a_key_of_another_tenant(seed: Api, portal: Api, other: Api, resource: str) -> None:
-    """Whoever has guessed a key is told what he is told of one that does not exist."""
+    """The answer for a key of another tenant is the same as for a key that does not exist."""
     key = key_of(resource, seed, portal)
     below = [(path, method) for path, method in sorted(endpoints()) if path.startswith(f"{resource}/{{")]
     assert below
@@ -243,7 +243,7 @@ SCOPED: dict[str, Any] = {
 def test_an_operator_of_a_region_writes_there_alone(
     callers: Callable[[str], Api], resource: str, idc: str, allowed: bool
 ) -> None:
-    """The page's third table: `e` lies in B, `a` does not."""
+    """An operator of region B may write about `e`, which lies in B, and not about `a`, which does not."""
     api = callers("operator of a region")
     document = {**SCOPED[resource], "idc": idc}
     body = json.dumps([document] if resource == "samples" else document)
@@ -281,7 +281,7 @@ def test_so_do_changes(
 def test_nothing_is_moved_out_of_the_region(
     seed: Api, callers: Callable[[str], Api], method: str, to: dict[str, Any]
 ) -> None:
-    """A selector may match IDCs anywhere, today or later."""
+    """An operator of region B can move an affinity neither to `a` nor to a selector, which may match IDCs elsewhere."""
     path = marked(seed, "affinities", "e")
     body = json.dumps({**SCOPED["affinities"], **to})
     response = callers("operator of a region").raw(method, path, body)

@@ -1,4 +1,4 @@
-"""What recommendations saw of the world is kept once for all that saw the same, and goes when nobody names it."""
+"""The picture behind several recommendations is stored once for all of them, and removed when no record names it."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""`placements/` and ordering by `schedule/`: the whole story of a reservation, over HTTP."""
+"""`placements/` and orders by `schedule/`: a reservation from its order to its end, over HTTP."""
 
 from collections.abc import Callable
 from typing import Any
@@ -49,7 +49,7 @@ def test_stock_gives_out(lines: None, portal: Api) -> None:
 
 
 def test_a_recommendation_takes_the_body_of_an_order(lines: None, portal: Api) -> None:
-    """It never waits; the placement made with its token has the order's life and priority."""
+    """A recommendation never waits; the placement made with its token has the order's time to live and its priority."""
     body = {**ORDER, "action": "recommend", "ttl_seconds": 60, "wait_seconds": 3600, "priority": 7}
     far_too_much = [{"cpu": 1000}]
     assert portal.post("/schedule/", {**body, "machines": far_too_much}, status=200)["result"] == "unschedulable"
@@ -103,7 +103,7 @@ def test_a_recommendation_is_outdated_once_its_idc_is_renamed(lines: None, seed:
 
 
 def test_a_recommendation_of_many_machines_is_committed(seed: Api, portal: Api) -> None:
-    """Each has a name and an image of its own, so that the token is long."""
+    """Each machine has a name and an image of its own, so that the token is long."""
     machines = [{"count": 1, "name": f"edge-{n * 7919}", "image": f"image-{n * 104729}"} for n in range(100)]
     recommended = portal.schedule(region="A", profile="seed-example", machines=machines)
     assert len(recommended["commit_token"]) > 1000

@@ -1,4 +1,6 @@
-"""So many requests of a process may wait at once; two threads are left for what asks nobody."""
+"""Only so many threads of a process may call the database or another server at once; two stay free for requests that
+call neither.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -22,14 +24,14 @@ ASKED = '{"region": "A", "profile": "seed-example"}'
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody has waited in vain before."""
+    """Start each test with all places free, and with no request that has waited in vain."""
     monkeypatch.setattr(places, "_places", places._Places(settings.WEB_THREADS - LEFT_FREE))
     monkeypatch.setattr(places, "PATIENCE", 0.1)
 
 
 @contextmanager
 def all_taken() -> Iterator[None]:
-    """Other threads hold every place."""
+    """Have other threads hold every place."""
     over, holding = threading.Event(), threading.Barrier(settings.WEB_THREADS - LEFT_FREE + 1)
 
     def hold() -> None:

@@ -37,7 +37,7 @@ def text(response: Any) -> str:
 
 
 def lighter(profile: Profile) -> dict[str, Any]:
-    """The active document with another weight for y."""
+    """Return the active revision's document with the weight of `y` set to 1."""
     assert profile.active is not None
     body: dict[str, Any] = json.loads(json.dumps(profile.active.body))
     next(entry for entry in body["plugins"] if entry["name"] == "y")["weight"] = 1
@@ -45,7 +45,7 @@ def lighter(profile: Profile) -> dict[str, Any]:
 
 
 def test_it_works(operator: Client, profile: Profile) -> None:
-    """A new revision shows what it changed; the earlier one is put in force again, with a reason."""
+    """The page of a new revision shows what it changed; then the earlier one is put in force again, with a reason."""
     profile_revise(profile=profile, body=lighter(profile), message="y counts less")
     shown = text(operator.get(address(profile)))
     assert "y counts less" in shown

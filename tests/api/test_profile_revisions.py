@@ -17,7 +17,7 @@ PATH = "/profiles/seed-example"
 
 
 def with_weight(name: str, weight: float) -> dict[str, Any]:
-    """The seed profile with one scorer weighing something else."""
+    """Return the seed profile with another weight for one scorer."""
     plugins = [{**entry, "weight": weight} if entry["name"] == name else entry for entry in BODY["plugins"]]
     return {"plugins": plugins}
 

@@ -13,7 +13,7 @@ from idcsched.framework.errors import Invalid
 from tests.api.conftest import Api
 
 WAYS = {"/idcs/": {"code": "n", "region": "A"}, "/schedule/": {"region": "A", "profile": "seed-example"}}
-"""An ordinary way, and the short one of scheduling: both must read a body alike."""
+"""An ordinary endpoint, and scheduling, which reads its requests by a shorter way: both must read a body alike."""
 
 LISTS, OBJECTS = b"[" * 100_000 + b"]" * 100_000, b'{"k":' * 100_000 + b"1" + b"}" * 100_000
 
@@ -99,7 +99,7 @@ def test_what_is_long_is_not_said_again_at_length(seed: Api, body: bytes) -> Non
 
 
 def test_a_long_key_is_not_copied_for_each_below_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The key and what lies below it are read; only the way to what is refused is written."""
+    """No pointer is built for the 20,000 members below a long key, only for the repeated key `x`, which is refused."""
     written: list[str] = []
     monkeypatch.setattr(repeated_keys, "pointer_token", lambda step: written.append(step) or step)
     below = b",".join([b'"%d": 1' % n for n in range(20_000)])
@@ -219,7 +219,7 @@ def test_a_body_that_is_too_large(seed: Api) -> None:
 
 @pytest.fixture
 def breaking(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Makes the list of ISPs raise: there is no input that would."""
+    """Returns a function that makes the list of ISPs raise an error, because no input would."""
     from idcsched.api.views.inventory import IspViewSet  # noqa: PLC0415  # beside what is done to it
 
     def broken(error: Exception) -> None:

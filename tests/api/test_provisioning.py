@@ -1,4 +1,4 @@
-"""Machines over the API: ordered, seen on their way, tried again, given back."""
+"""Machines over the API: they are ordered, shown while they start, tried again and given back."""
 
 import json
 from datetime import timedelta
@@ -25,7 +25,7 @@ ORDER = {
 
 @pytest.fixture
 def equipped(seed: Api) -> Api:
-    """Everywhere the same provider."""
+    """The seed example with the same provider in IDCs a to d."""
     seed.post("/providers/", {"code": "vm", "kind": "simulated", "config": at_once()}, status=201)
     idcs = [{"code": code, "provider": "vm"} for code in "abcd"]
     seed.call("PATCH", "/idcs/", idcs, status=200)
@@ -153,7 +153,9 @@ def test_a_provider_in_use_is_kept(equipped: Api) -> None:
 def test_a_provider_is_free_once_its_machines_are_on_record_only(
     equipped: Api, portal: Api, placement: Any, method: str, body: Any, status: int
 ) -> None:
-    """For an hour after they went they are looked up, since it may create them late; the refusal says so."""
+    """For an hour after its machines are gone a provider can be neither renamed nor deleted, since it may still create
+    them late and they are looked up there; the refusal says so.
+    """
     work()
     equipped.call("PATCH", "/idcs/", [{"code": code, "provider": ""} for code in "abcd"], status=200)
     details = [equipped.call(method, "/providers/vm/", body, status=409)["detail"]]

@@ -1,4 +1,4 @@
-"""A database that can only be read, as after a fail-over: every write is a 503, and what is to be written is kept."""
+"""On a database that can only be read, as after a fail-over, every write is a 503, and records wait to be written."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ ASKED = {"region": "A", "profile": "seed-example"}
 
 @pytest.fixture
 def standby(seed: Api, tenant: Tenant) -> Iterator[Api]:
-    """The administrator of the seed example, whose database can only be read meanwhile."""
+    """The administrator of the seed example; until the end of the test the database can only be read."""
     live.catch_up()
     _let_sessions_begin(read_only="on")
     yield seed
@@ -87,7 +87,10 @@ def test_it_is_said(standby: Api, client: Client) -> None:
 
 
 def test_the_next_statement_has_another_connection(standby: Api) -> None:
-    """Behind an address that moves with the primary, it reaches the new one."""
+    """A refused write closes its connection.
+
+    Where the address moves with the primary, the next one reaches the new primary.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     assert connection.connection.closed == 0

@@ -1,4 +1,4 @@
-"""Decisions are recorded behind the answers: all of them, and nobody waits but who asks for one."""
+"""Decisions are recorded after they were answered: none is lost, and only a request for a record waits for it."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -39,7 +39,7 @@ def room(db: None) -> Iterator[None]:
 
 @pytest.fixture
 def following(seed: Api) -> Iterator[None]:
-    """The live picture as a web process keeps it."""
+    """Keep the live picture up to date as a web process does."""
     live.follow()
     live.current()
     yield
@@ -77,7 +77,7 @@ def test_a_recommendation_asks_the_database_nothing(
 def test_a_refusal_asks_the_database_nothing_but_for_a_name(
     seed: Api, following: None, portal: Api, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
-    """A name that the process does not know may be in the feed, which is one query."""
+    """A refusal takes no query, or one for a name that the process does not know, since the feed may have it."""
     portal.schedule(**ASKED)
     with django_assert_num_queries(0):
         portal.refused("POST", "/schedule/", {"region": "A", "regoin": "A"}, status=400)
@@ -102,7 +102,7 @@ def test_the_list_has_what_this_process_has_answered(seed: Api, portal: Api) -> 
 def test_a_replay_with_a_key_waits_for_its_record_before_its_transaction(
     seed: Api, portal: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inside it would wait for the recorder's thread, which on SQLite waits for the transaction."""
+    """Inside the transaction it would wait for the recorder's thread, which on SQLite waits for that transaction."""
     flushed_inside: list[bool] = []
     flush = recorder.flush
 
@@ -196,7 +196,7 @@ def test_what_was_handed_in_is_recorded_before_it_stops(seed: Api, portal: Api) 
 
 
 def test_the_last_round_is_made_again_where_it_fails() -> None:
-    """A connection that was cut off is found dead by whoever uses it next."""
+    """The last round may find its connection cut off, so it is made a second time."""
     made: list[int] = []
 
     def last() -> None:
@@ -216,7 +216,7 @@ def shop(seed: Api) -> Tenant:
 
 
 def kept_for_the_shop(api: Api, decision: str) -> None:
-    """It is on record, names its tenant, and can be explained."""
+    """Assert that the decision is on record with its tenant `shop`, and that it replays identically."""
     assert api.get(f"/decisions/{decision}/")["tenant"] == "shop"
     assert api.post(f"/decisions/{decision}/replay/", {}, status=200)["identical"] is True
     assert recorder.dropped == 0

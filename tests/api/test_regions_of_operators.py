@@ -1,4 +1,4 @@
-"""An operator who is bound to a region writes nothing elsewhere, by a source or for the whole installation."""
+"""An operator who is bound to a region can write nothing elsewhere: not by a source, nor for the whole installation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ from tests.api.conftest import Api, speaking
 from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer
 
 ROWS = [{"site": "e", "cpu": 0.5}, {"site": "a", "cpu": 0.9}]
-"""`e` lies in B, `a` does not."""
+"""`e` lies in region B, `a` does not."""
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def server(settings: Any) -> Iterator[Peer]:
 
 @pytest.fixture
 def bound(seeded: Api) -> User:
-    """An operator of B."""
+    """An operator of region B."""
     user = user_create(username="olga", role="operator")
     region_scope_create(user=user, region="B")
     return user
@@ -66,7 +66,7 @@ def written() -> list[str]:
 
 
 def test_it_works(operator: Api, document: dict[str, Any]) -> None:
-    """Its source writes in its region, and says of each value elsewhere why it was refused."""
+    """The operator's source writes in region B, and its run says why each value of another region was refused."""
     made = operator.post("/sources/", document, status=201)
     assert made["regions"] == ["B"]
     run = collected()
@@ -185,7 +185,10 @@ REQUIRE = {"idc": "e", "kind": "require"}
 
 
 def test_nobody_closes_all_other_regions_with_an_affinity(operator: Api, seeded: Api) -> None:
-    """`require` rejects all that it does not name; `prefer` and `forbid` concern the IDC that they name alone."""
+    """An operator of region B can write no affinity `require`, since that rejects all IDCs that it does not name.
+
+    Affinities `prefer` and `forbid` concern the named IDC alone.
+    """
     mine = operator.post("/affinities/", {"idc": "e", "kind": "forbid"}, status=201)["id"]
     theirs = seeded.post("/affinities/", REQUIRE, status=201)["id"]
     for method, path, body, pointer in (

@@ -1,4 +1,4 @@
-"""A recorded decision can be made again: the same answer on the inputs of then, another one with other weights."""
+"""A recorded decision can be replayed: with its own inputs the answer is the same, with other weights another one."""
 
 import zlib
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def asked(portal: Api, **extra: object) -> str:
     ],
 )
 def test_it_works(seed: Api, portal: Api, extra: dict[str, object]) -> None:
-    """The same answer bit for bit, also after the world has moved on."""
+    """A replay gives the same candidates, even after an IDC and the profile were changed."""
     made = asked(portal, **extra)
     seed.call("PATCH", "/idcs/d/", {"status": "offline"}, status=200)
     seed.call("PATCH", "/profiles/seed-example/", {"bgp_substitutes": True}, status=200)
@@ -120,7 +120,7 @@ def test_refusals(seed: Api, portal: Api, admin: Api) -> None:
 
 
 def test_nothing_sent_is_nothing_changed(seed: Api, portal: Api) -> None:
-    """And need not be called JSON; something must."""
+    """A replay needs no body, and then no content type; with a body the type must be JSON."""
     path = f"/decisions/{asked(portal)}/replay/"
     assert portal.raw("POST", path).json()["identical"]
     assert portal.raw("POST", path, "{}", content_type="").status_code == 415
@@ -135,7 +135,7 @@ def test_a_viewer_may_replay_but_not_schedule(seed: Api, portal: Api, api: Calla
 
 
 def test_the_whole_explanation_page_by_page(seed: Api, portal: Api) -> None:
-    """Whatever the answer itself showed, and however the world has moved on."""
+    """All candidates can be read afterwards, even if the answer showed none and an IDC has gone offline since."""
     made = asked(portal, explain="none")
     seed.call("PATCH", "/idcs/d/", {"status": "offline"}, status=200)
 

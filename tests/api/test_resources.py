@@ -1,4 +1,4 @@
-"""What portals and operators read and write, beside scheduling."""
+"""The resources that portals and operators read and write, apart from scheduling."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def world(seed: Api) -> Api:
 
 @pytest.mark.parametrize("resource", list(WRITES))
 def test_it_works(world: Api, resource: str) -> None:
-    """Made, listed, read, changed in nothing, and removed again."""
+    """An object is created, listed and read; an empty PATCH changes nothing; then it is deleted."""
     _, document = WRITES[resource]
 
     made = world.post(f"/{resource}/", document, status=201)
@@ -362,7 +362,7 @@ def test_samples_are_stored_and_read_back(world: Api) -> None:
 
 
 def test_a_sample_of_a_clock_that_is_ahead_stands_in_nobodys_way(world: Api) -> None:
-    """It counts as of now, so that the next true one takes its place; a clock that is far ahead is told so."""
+    """A sample from 45 s ahead counts as of now, so that the next one replaces it; one from 4 min ahead is refused."""
     soon, far = (timezone.now() + timedelta(seconds=seconds) for seconds in (45, 240))
     early = {"idc": "a", "metric": "x", "value": 5, "at": soon.isoformat()}
     world.call("POST", "/samples/", [early], status=200)

@@ -1,4 +1,4 @@
-"""A secret goes to the hosts that its setting names: not by another kind of row, and not to somebody's own address."""
+"""A secret is sent only to the hosts that its setting names, and only by the kind of row that the setting is for."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -114,7 +114,10 @@ def test_a_redirect_carries_it_nowhere(api: Callable[..., Api], server: Peer) ->
 
 
 def test_a_cloud_that_names_another_host_gets_nothing_sent_there(server: Peer) -> None:
-    """Keystone tells where Nova is: a token that the secret has bought goes there, so the host must be listed, too."""
+    """Keystone says at which host Nova is.
+
+    The token that the secret was exchanged for would go there, so that host must be listed, too.
+    """
     recipients = Recipients(ref="env:PROVIDER_EDGE", setting="PROVIDER_SECRETS")
     call = Call(provider="p", now=timezone.now(), timeout=60, secret="hunter2", recipients=recipients)
     call.fetch(server.url)

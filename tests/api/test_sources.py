@@ -1,4 +1,4 @@
-"""`/api/v1/sources/`: who is asked for numbers, tried with one call, and how it went."""
+"""`/api/v1/sources/`: sources are written, tried with one call, and their runs are read."""
 
 from collections.abc import Callable, Iterator
 from time import sleep
@@ -45,7 +45,7 @@ def document(server: Peer) -> dict[str, Any]:
 
 
 class Telepathy(Collector):
-    """Asks anything."""
+    """A kind of source that accepts any configuration."""
 
     kind = "telepathy"
     Config = WebConfig
@@ -221,7 +221,7 @@ def test_no_secret_is_kept_where_everybody_reads_it(operator: Api, document: dic
 
 @pytest.mark.parametrize("kind", ["prometheus", "csv", "telepathy"])
 def test_no_kind_keeps_one(operator: Api, document: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even one whose own check looks for nothing."""
+    """A source with a secret in its address is refused, even if its kind has no check of its own."""
     monkeypatch.setitem(kinds().collectors, "telepathy", Telepathy)  # type: ignore[index]
     config = {"url": "https://a.example/?key=s3cret"} | ({"query": "up"} if kind == "prometheus" else {})
     refused = operator.refused("POST", "/sources/", document | {"kind": kind, "config": config}, status=400)

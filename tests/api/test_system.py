@@ -1,4 +1,4 @@
-"""What is registered, and how things stand."""
+"""The plugins that are registered, and `status/`."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,6 @@
-"""Who may do what to whom: the table in docs/access.md, tried out; and no administrator of a tenant."""
+"""The table of docs/access.md says who may read and write which accounts; and no tenant has an administrator of its
+own.
+"""
 
 import json
 import re
@@ -26,7 +28,7 @@ TITLES = [
 
 
 def table() -> dict[str, list[str]]:
-    """By who: yes and no, in the order of the titles."""
+    """Return the table's cells, yes or no, by the kind of caller and in the order of the titles."""
     lines = (ROOT / "docs" / "access.md").read_text(encoding="utf-8").splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("| who | reads users"))
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[first:] if line.startswith("|")]
@@ -48,7 +50,7 @@ def caller(tenant: Tenant) -> Callable[[str], tuple[Api, User]]:
 
 
 def outcomes(statuses: list[int]) -> str:
-    """All were let in, or none."""
+    """Return yes if all requests were let in, and no if none was; a mixture fails."""
     refused = [status in {403, 404} for status in statuses]
     assert all(refused) or not any(refused), statuses
     assert max(statuses) < 500, statuses
@@ -56,7 +58,7 @@ def outcomes(statuses: list[int]) -> str:
 
 
 def tried(api: Api, user: User) -> list[str]:
-    """What each column comes to, against every role, administrators included."""
+    """Try what each column is about on users of every role, and return yes or no for each column."""
 
     def status(method: str, path: str, body: Any = None) -> int:
         return api.raw(method, path, None if body is None else json.dumps(body)).status_code

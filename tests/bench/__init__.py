@@ -1,1 +1,1 @@
-"""Measurements are code too."""
+"""Tests of the programs in `bench/`, which measure performance."""

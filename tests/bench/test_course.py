@@ -1,4 +1,4 @@
-"""A run goes on until enough of it was undisturbed; what counts, what is dropped, and how its maximum is measured."""
+"""A run lasts until enough of it was undisturbed: which stretches count, and how its maximum is measured."""
 
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
@@ -16,7 +16,7 @@ HELD_UP = Answer(9.0, 1.2)
 def run(
     *shares: Shares | None, wanted: float = 600, longest: float = 1800, came: Sequence[Sequence[Answer]] = ()
 ) -> Course:
-    """A course of these stretches, in which these answers came."""
+    """Return a course of these stretches, with the answers that came in each of them."""
     first, *ends = marks(*shares)
     course = Course(wanted=wanted, longest=longest, marks=[first])
     for number, end in enumerate(ends):
@@ -120,8 +120,10 @@ def test_what_began_with_what_was_left_does_not_count_as_undisturbed() -> None:
 
 
 def measuring(*found: tuple[float, Shares | None]) -> tuple[Callable[[], float], Callable[[], Mark]]:
-    """A measurement that comes to these figures, one after the other, while so much is taken; its first is thrown
-    away."""
+    """Return a measurement that gives these figures one after the other, and the marks of what was taken meanwhile.
+
+    Its first figure is thrown away.
+    """
     figures = iter([1.0, *(figure for figure, _ in found)])
     told = chain.from_iterable(pairwise(marks(*(shares for _, shares in found))))
     return lambda: next(figures), lambda: next(told)

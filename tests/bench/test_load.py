@@ -1,4 +1,4 @@
-"""The load of a steady run: each request when it is due; what piled up while disturbed is dropped and counted."""
+"""The load of a steady run: each request is sent when it is due; requests that pile up in a disturbance are dropped."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ RATE = 50.0 * PORTALS
 
 
 class Held(ThreadingHTTPServer):
-    """Answers when it may."""
+    """A web server that answers only when the test lets it."""
 
     daemon_threads = True
 
@@ -45,7 +45,7 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def held() -> Iterator[tuple[Held, Server]]:
 
 @contextmanager
 def asking(server: Server) -> Iterator[Log]:
-    """One portal of eight; in the end it is told to stop, and has."""
+    """Run one portal of eight until the end of the block; yield its log."""
     log, stop = Log(Course(wanted=600, longest=1800, marks=marks(CALM)[:1]), monotonic()), Event()
     portal = Thread(target=_portal, args=(RATE, 3, server, log, stop))
     portal.start()
@@ -75,7 +75,7 @@ def asking(server: Server) -> Iterator[Log]:
 
 
 def end(log: Log, shares: Shares) -> None:
-    """A stretch ends now, in which so much was taken."""
+    """End a stretch now, in which this share of the time was taken."""
     _, told = marks(shares)
     log.course.mark(Mark(log.now, told.spent), [])
 

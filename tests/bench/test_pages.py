@@ -1,4 +1,4 @@
-"""The pages about performance and scaling say what the results that are kept say."""
+"""The pages about performance and scaling show the results that are kept."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The rows of the bench: named as promised, written where they are looked for."""
+"""The rows of the bench have the names that were promised, and are written where they are looked for."""
 
 import json
 from pathlib import Path

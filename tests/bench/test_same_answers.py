@@ -1,4 +1,4 @@
-"""What is measured side by side decides the same: our engine, one SQL statement, bare arrays."""
+"""The programs that are compared make the same decision: the engine, one SQL statement, and bare arrays."""
 
 import sqlite3
 
@@ -18,7 +18,7 @@ def our_best(idcs: int) -> list[tuple[str, float]]:
 
 
 def their_best(found: list[tuple[int, float]]) -> list[tuple[str, float]]:
-    """Their terms run from 0 to the weight, our scores from 0 to 100."""
+    """Return their best with scores like the engine's, which are 100 times theirs."""
     return [(f"idc-{row:05d}", pytest.approx(100 * score, abs=1e-4)) for row, score in found]
 
 

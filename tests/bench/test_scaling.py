@@ -1,4 +1,4 @@
-"""What is read of the load generator, where the knee is, and which of several rounds counts."""
+"""Reading the load generator's output, finding the knee of the curve, and choosing one of several rounds."""
 
 import pytest
 
@@ -50,6 +50,6 @@ def test_the_knee_is_where_more_clients_bring_next_to_nothing() -> None:
 
 
 def test_the_best_round_counts() -> None:
-    """Its processors' time may be that of another round: what others take adds to it."""
+    """The processors' time may be that of another round, since other programs can only add to it."""
     rounds = [{"per_second": 10.0, "p50_ms": 3.0, "web_us": 5.0}, {"per_second": 12.0, "p50_ms": 4.0, "web_us": 6.0}]
     assert _best(rounds) == {"per_second": 12.0, "p50_ms": 4.0, "web_us": 5.0}

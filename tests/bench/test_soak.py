@@ -1,4 +1,4 @@
-"""A short soak is as required; what it excuses is what docs/faults.md names; and nothing else passes."""
+"""A short soak test meets the requirements; it excuses only what docs/faults.md names."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Two minutes of the steady run: nothing fails, nothing grows, what was decided replays, and answers come."""
+"""Two minutes of the steady run: nothing fails, memory does not grow, decisions replay, and answers come in time."""
 
 import pytest
 

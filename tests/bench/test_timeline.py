@@ -1,4 +1,4 @@
-"""A run tells what time was taken away from it, and how it did where none was."""
+"""A run tells how much time was taken from it, and how it did while none was."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from tests.e2e.installation import wait_for
 
 
 def answers(*milliseconds: float) -> list[Answer]:
-    """A hundred in each stretch, which took so long."""
+    """Return a hundred answers for each stretch; each answer of a stretch took so many milliseconds."""
     return [
         Answer(10 * stretch + number / 10, took / 1000)
         for stretch, took in enumerate(milliseconds)

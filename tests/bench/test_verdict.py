@@ -1,4 +1,4 @@
-"""What is required of a run: all of the time, of its answers where nothing was taken away; and who can't be judged."""
+"""What a run must achieve, over all of the time or only while it was undisturbed, and when it cannot be judged."""
 
 from dataclasses import asdict, replace
 from typing import Any
@@ -43,7 +43,7 @@ def test_it_works() -> None:
 )
 @pytest.mark.parametrize("disturbed", [False, True])
 def test_what_is_not_as_required(changed: dict[str, Any], wrong: str, disturbed: bool) -> None:
-    """Being disturbed excuses nothing but late answers."""
+    """A disturbed run is excused for late answers, and for nothing else."""
     found = replace(MET, **(changed | {"enough": not disturbed}))
     excused = disturbed and "timeline" in changed
     assert (found.wrong(), found.status) == (([], 2) if excused else ([wrong], 1))

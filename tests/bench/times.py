@@ -1,4 +1,4 @@
-"""Made-up marks of a machine, for tests of what counts in a run."""
+"""Made-up measurements of a machine, for tests of what counts in a run."""
 
 from typing import TypeAlias
 
@@ -7,7 +7,7 @@ from bench.timeline import Mark, Spent
 __all__ = ["CALM", "QUIET", "STOLEN", "TAKEN", "UNTOLD", "Shares", "marks"]
 
 Shares: TypeAlias = tuple[float, float, float]
-"""Of the processors' time: stolen, spent on others, idle."""
+"""The shares of the processors' time that were stolen, spent on other programs, and idle."""
 
 CALM: Shares = (0.0, 0.0, 0.5)
 QUIET: Shares = (0.005, 0.005, 0.5)
@@ -18,7 +18,7 @@ SECOND = 200  # ticks of two processors
 
 
 def marks(*shares: Shares | None) -> list[Mark]:
-    """Every ten seconds: what went where since the one before; None where the machine does not tell."""
+    """Return a mark for every ten seconds, from the shares of the time between two; None: the machine does not tell."""
     before = Spent(total=5000, idle=100, stolen=10, ours=0)
     found = [Mark(0.0, before if shares[0] else None)]
     for each in shares:

@@ -25,15 +25,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 @pytest.fixture(scope="session")
 def measured() -> dict[str, float]:
-    """When the site's measurements were brought up to date."""
+    """The time at which the site's measurements were brought up to date."""
     return {"at": -inf}
 
 
 @pytest.fixture
 def visitor(browser: Browser, site: Installation, measured: dict[str, float]) -> Iterator[Visitor]:
-    """Somebody at a desk; whatever goes wrong on the pages fails the test.
+    """A visitor with a browser; any error on a page fails the test.
 
-    Nothing is placed where measurements are older than a quarter of an hour, which a slow machine takes for all tests.
+    The measurements are brought up to date first: an IDC whose are older than a quarter of an hour gets no orders.
     """
     if monotonic() - measured["at"] > FRESH:
         site.manage("load_demo", "--if-empty")

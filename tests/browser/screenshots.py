@@ -1,6 +1,6 @@
 """Pictures of the main pages for `make screenshots`: wide and narrow, light and dark, in both languages.
 
-What a page does wrong, and one that is wider than its window, is said at the end and is the exit status.
+Errors of the pages, and pages that are wider than the window, are listed at the end and make the exit status 1.
 """
 
 import subprocess
@@ -30,7 +30,7 @@ ORDER = {"region": "440000", "request_id": "order-8812", "machines": [{"count": 
 
 
 def main() -> int:
-    """Take them all; returns the exit status."""
+    """Take all pictures; return the exit status."""
     _have_chinese_letters()
     FOLDER.mkdir(parents=True, exist_ok=True)
     wrong: list[str] = []
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def _taken(visitor: Visitor, site: Installation, suffix: str, width: int) -> Iterator[str]:
-    """A picture of each page; says which are too wide."""
+    """Take a picture of each page; yield a sentence for each page that is too wide."""
     for name in _pages(visitor, site):
         visitor.page.wait_for_timeout(300)  # what slides in has slid in
         visitor.page.screenshot(path=FOLDER / f"{name}-{suffix}.png", full_page=name.endswith("-full"))
@@ -59,7 +59,7 @@ def _taken(visitor: Visitor, site: Installation, suffix: str, width: int) -> Ite
 
 
 def _pages(visitor: Visitor, site: Installation) -> Iterator[str]:
-    """Opens one after the other."""
+    """Open one page after the other; yield the name of each."""
     page = visitor.page
     visitor.goto("/admin/login/")
     yield "login"
@@ -94,7 +94,9 @@ def _pages(visitor: Visitor, site: Installation) -> Iterator[str]:
 
 
 def _behind_the_scenes(visitor: Visitor) -> Iterator[str]:
-    """What the portals ordered, where the numbers come from, who may ask."""
+    """Open the pages of placements, sources, tenants, tokens and users, and the form for imports; yield the name of
+    each.
+    """
     page = visitor.page
     for name in (
         "placement/placement",

@@ -1,4 +1,4 @@
-"""The demo, served by one web process: what a browser needs of it."""
+"""Serves the demo with one web process, with what the tests with a browser need."""
 
 import json
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def serving(site: Installation) -> Iterator[Installation]:
 
 @contextmanager
 def served(site: Installation) -> Iterator[Installation]:
-    """The same of whatever is there already."""
+    """Serve the installation, with whatever is in its database, for as long as the block lasts."""
     web = site.start("web", *web_command(port=int(site.environment["PORT"])))
     try:
         wait_for(lambda: not web.running or _answers(site), "the web server", seconds=120)
@@ -67,7 +67,7 @@ def sources_made(site: Installation) -> None:
 
 
 def names_made(site: Installation) -> str:
-    """Have a source call an IDC and a line by names that nobody knows; return the source's code."""
+    """Have a source use names for an IDC and a line that nobody knows; return the source's code."""
     site.python(NAMES.format(port=site.environment["PORT"]))
     return "other-names"
 
@@ -83,7 +83,7 @@ def backtest_made(site: Installation) -> str:
 
 
 def moves_made(site: Installation) -> None:
-    """Have orders stand where it is dear, advice that says so, a move that is done and one that is declined."""
+    """Place orders in the dearest IDC and have advice made about them; one of its moves is done and one declined."""
     users = json.loads((site.var / "demo-credentials.json").read_text(encoding="utf-8"))
     api = f"http://127.0.0.1:{site.environment['PORT']}/api/v1"
     placed = []

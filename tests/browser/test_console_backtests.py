@@ -1,4 +1,4 @@
-"""What other weights would have cost, asked at a profile's page and answered without a reload."""
+"""A backtest is requested at a profile's page, and its result appears without a reload."""
 
 from playwright.sync_api import expect
 
@@ -10,7 +10,7 @@ RUN = "from idcsched.planning.services import backtest_run; backtest_run(backtes
 
 
 def test_it_works(visitor: Visitor, site: Installation) -> None:
-    """Halve the weight of the bill, ask, wait for the answer, and go on with the draft."""
+    """An operator halves the weight of the bill, requests the backtest, sees its result, and goes on with the draft."""
     page = visitor.page
     visitor.log_in("operator")
     visitor.goto("/console/profiles/default/")

@@ -1,4 +1,4 @@
-"""Every page of the console: nothing grave that axe finds, not wider than its window, no error, no foreign request."""
+"""No page of the console has a serious violation of accessibility, an error, a foreign request, or is too wide."""
 
 import re
 from typing import Any
@@ -11,11 +11,11 @@ from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, post
 
 MARKUP = re.compile(r"<[a-z/][^>]*>|\b[a-z-]+=\"[^\"]*\"|&[a-z]+;|\{[{%]")
-"""What is never to be read on a page: tags, attributes, entities, and what a template left."""
+"""What a page must never show as text: tags, attributes, entities, and parts of templates."""
 
 
 def test_it_works(browser: Browser, site: Installation) -> None:
-    """On a phone, as the administrator, who sees the most; each page in light and dark."""
+    """An administrator, who sees the most, visits every page on a phone, in light and in dark."""
     with visiting(browser, site, width=390, height=844) as visitor:
         sources_made(site)
         moves_made(site)
@@ -36,7 +36,7 @@ def test_it_works(browser: Browser, site: Installation) -> None:
 
 
 def test_an_order_is_found_followed_and_released(visitor: Visitor) -> None:
-    """With the keyboard; the portal's confirmation arrives without a reload."""
+    """The operator finds the order with the keyboard; the portal's confirmation appears without a reload."""
     page = visitor.page
     machines = [{"count": 1, "bandwidth_mbps": 20}]
     placed = visitor.schedule(region="440000", request_id="order-found", machines=machines, action="reserve")

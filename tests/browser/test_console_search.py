@@ -1,4 +1,4 @@
-"""The search suggests what the words may mean while they are typed; the keyboard alone gets there."""
+"""The search suggests what is meant while words are typed, and it can be used with the keyboard alone."""
 
 from playwright.sync_api import expect
 

@@ -16,7 +16,7 @@ SETTLED = """() => {
         }
     }));
 }"""
-"""In the page: `settled`, once the next answer is there."""
+"""Sets the promise `settled` in the page, which is fulfilled once the next answer is shown."""
 
 
 def test_a_changed_weight_reranks_and_becomes_a_draft(visitor: Visitor) -> None:
@@ -97,7 +97,9 @@ def test_a_slider_ranks_at_once_what_the_server_then_says(visitor: Visitor) -> N
 
 
 def test_an_answer_to_what_was_filled_in_before_is_not_taken_for_the_last(visitor: Visitor) -> None:
-    """It is shown as one that waits, with the newest weights, until the last answer is there."""
+    """The answer to an earlier form is shown as waiting, beside the newest weight, until the answer to the last one is
+    there.
+    """
     visitor.log_in("operator")
     page = visitor.page
     visitor.goto("/console/try/?region=huanan&isp=ct&count=3&bandwidth_mbps=300&client=440000")

@@ -1,4 +1,4 @@
-"""To 中文 and back: by a click, for good, and completely."""
+"""A click changes the admin to Chinese and back, and then every page is Chinese."""
 
 import re
 
@@ -49,7 +49,7 @@ def test_it_works(visitor: Visitor) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.long
 def test_every_page_is_chinese_and_clean(visitor: Visitor) -> None:
-    """What it says around the data: headings, labels, buttons, columns. `visitor` fails for what a page does wrong."""
+    """Headings, labels, buttons and columns are Chinese. `visitor` fails the test for errors on the pages."""
     visitor.schedule(region="A", profile="seed-example")
     visitor.log_in("admin")
     choose(visitor, "简体中文")

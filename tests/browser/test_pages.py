@@ -1,4 +1,4 @@
-"""Every page of the admin, and the API's: no violation of the content policy, no request elsewhere, no error."""
+"""No page of the admin or of the API violates the content policy, asks another server, or has an error."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,10 @@ def lists(visitor: Visitor) -> list[str]:
 
 
 def every_page(visitor: Visitor) -> Iterator[str]:
-    """Opens one page after the other: each list, its first row's page, that one's history, and the form for a new."""
+    """Open one page after the other; yield the address of each.
+
+    They are each list, the page and the history of its first row, and the form for a new one.
+    """
     for address in lists(visitor):
         visitor.goto(address)
         yield address
@@ -48,7 +51,9 @@ def every_page(visitor: Visitor) -> Iterator[str]:
 @pytest.mark.long
 @pytest.mark.timeout(300)
 def test_it_works(browser: Browser, site: Installation) -> None:
-    """On a phone, in the dark, as the administrator, who sees the most: clean, and never wider than the window."""
+    """An administrator, who sees the most, visits every page on a phone in the dark theme: none is wider than the
+    window.
+    """
     with visiting(browser, site, width=390, height=844, theme="dark") as visitor:
         visitor.log_in("admin")
         too_wide = {page: visitor.too_wide_by() for page in every_page(visitor)}
@@ -132,7 +137,9 @@ def test_the_theme_is_the_system_s_until_one_is_chosen(browser: Browser, site: I
 
 
 def test_a_visitor_notices_what_is_wrong(browser: Browser, site: Installation) -> None:
-    """The other tests can fail: an inline script, a style element, another server, and a page that is not there."""
+    """A visitor notices an inline script, a style element, another server and a missing page: so the other tests can
+    fail.
+    """
 
     def misbehave() -> None:
         with visiting(browser, site) as visitor:

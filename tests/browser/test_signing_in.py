@@ -1,4 +1,4 @@
-"""The pages on which people sign in: what they show is allowed, can be used, and is narrow enough for a phone."""
+"""The pages for signing in violate no content policy, can be used by everybody, and fit on a phone."""
 
 import json
 from base64 import b32decode

@@ -1,4 +1,6 @@
-"""The list of IDCs is sorted by its heads: with the keyboard, without script, and in a session that got the address."""
+"""The list of IDCs is sorted by its column heads: with the keyboard, without script, and by an address from somebody
+else.
+"""
 
 from playwright.sync_api import Browser, Page, expect
 

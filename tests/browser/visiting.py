@@ -1,4 +1,4 @@
-"""Somebody at a browser, who notices whatever a page does wrong."""
+"""A visitor with a browser that notices every error of a page."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clie
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """`complaints`: what went wrong on the pages that were visited."""
+    """A browser that visits the site; `complaints` has what went wrong on the pages."""
 
     page: Page
     site: str
@@ -42,16 +42,16 @@ class Visitor:
         self.page.wait_for_url(f"{self.site}/admin/")
 
     def text(self) -> str:
-        """What the page says, as a reader sees it."""
+        """Return the text of the page as a reader sees it."""
         return " ".join(self.page.locator("body").inner_text().split())
 
     def too_wide_by(self) -> int:
-        """By how many pixels the page is wider than the window."""
+        """Return by how many pixels the page is wider than the window."""
         self.page.wait_for_load_state()  # a click may have led to a page that is only beginning
         return int(self.page.evaluate(TOO_WIDE))
 
     def schedule(self, **request: Any) -> dict[str, Any]:
-        """What the portal is answered meanwhile."""
+        """Send a request to schedule as the portal; return the answer."""
         return post(f"{self.site}/api/v1/schedule/", request, self.credentials["portal"]["token"])
 
 
@@ -91,7 +91,7 @@ def visiting(
     language: str = "en-US",
     zone: str = "Asia/Shanghai",
 ) -> Iterator[Visitor]:
-    """A fresh browser profile; on a clean exit nothing may have gone wrong."""
+    """A visitor with a fresh browser profile; if the block ends well, nothing may have gone wrong on the pages."""
     context: BrowserContext = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme, locale=language, timezone_id=zone
     )

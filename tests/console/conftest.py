@@ -15,7 +15,7 @@ Browser = Callable[..., Client]
 
 @pytest.fixture
 def browser(db: None) -> Browser:
-    """`browser(role, regions=…, tenant=…)`: somebody of that role who is logged in."""
+    """A function that returns a client logged in as a user of that role, who may have other fields."""
 
     def log_in(role: str, **fields: Any) -> Client:
         client = Client()

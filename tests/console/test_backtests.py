@@ -1,5 +1,4 @@
-"""The console's backtests: asked for at a profile or in the list, followed while they run, and shown in words, as a
-table and as a file."""
+"""The console's backtests: they are requested at a profile or in the list, followed, and shown in words and tables."""
 
 import csv
 import json
@@ -34,7 +33,7 @@ def text_of(response: Any, status: int = 200) -> str:
 
 
 def asked(client: Client, **fields: Any) -> Backtest:
-    """What the form on a profile's page asks: the last 30 days under that document."""
+    """Send the form on a profile's page that requests a backtest of this document over 30 days; return the backtest."""
     form = {"action": "backtest", "edit": "json", "document": json.dumps(fields.pop("document", BY_BILL)), **fields}
     answer = client.post("/console/profiles/room/", form)
     row = Backtest.objects.latest("id")
@@ -43,7 +42,7 @@ def asked(client: Client, **fields: Any) -> Backtest:
 
 
 def test_it_works(portal: Api, browser: Browser) -> None:
-    """100 Mbps at 30 a Mbps have cost 3,000; under the draft they would have stood on the line at 10."""
+    """100 Mbps at 30 CNY per Mbps have cost 3,000; under the draft they would have gone to the line at 10."""
     placed(portal, days_ago=20)
     client = browser("operator")
     row = asked(client)
@@ -152,7 +151,7 @@ def test_while_it_runs(portal: Api, browser: Browser) -> None:
 
 
 def test_its_days_are_those_of_the_billing_zone(portal: Api, browser: Browser, settings: Any) -> None:
-    """In Shanghai it is the next day already, also for somebody who looks at it from New York."""
+    """In the billing zone, Shanghai, it is the next day already; a reader in New York is shown the same days."""
     settings.BILLING_ZONE = "Asia/Shanghai"
     client = browser("operator")
     row = asked(client)

@@ -1,4 +1,4 @@
-"""What a taint would do is said before it is set: which of the last orders would go elsewhere, and at what price."""
+"""Before a taint is set, the page says which of the last orders would have gone elsewhere, and at what price."""
 
 from collections.abc import Callable
 from html import unescape
@@ -59,7 +59,7 @@ def orders(recommend: Recommend) -> None:  # noqa: F811 - the fixture
 
 @pytest.fixture
 def careful(recommend: Recommend) -> Recommend:  # noqa: F811 - the fixture
-    """Recommends by room alone, and not where a taint is."""
+    """A function that recommends an IDC by its room, and none that is tainted."""
     taint = {"name": "taint", "plugin": "taint", "weight": 100}
     profile_create(code="careful", body={"plugins": [*POLICY["plugins"], taint]})
     live.catch_up()
@@ -77,7 +77,7 @@ def consequence(effect: str = "NoSchedule", principal: Principal = ANYBODY) -> C
 
 
 def test_it_works(orders: None) -> None:
-    """Those that move add 2,000 CNY each where they are and 3,000 in `b`."""
+    """Two orders would move: they add 2,000 CNY each in `a`, and would add 3,000 each in `b`."""
     found = consequence()
     assert (found.chosen, found.examined) == (4, 4)
     assert (found.moving, found.stayed, found.unplaced) == (2, 1, 1)
@@ -112,7 +112,9 @@ def test_a_spread_order_moves_share_by_share(careful: Recommend, machines: int, 
 
 
 def test_a_recommendation_and_its_commit_are_one_order(careful: Recommend) -> None:
-    """The commit was decided among the recommended IDC alone; the order would have had others."""
+    """A recommendation and its commit count as one order, which could go elsewhere, although the commit had one
+    candidate.
+    """
     token = careful().commit_token or ""
     placement_commit(commit_token=token, action=Action.RESERVE, principal=PORTAL, http_request_id="http-2")
     recorder.flush()

@@ -1,4 +1,4 @@
-"""One decision in the console: in sentences, as bars, why not another one, what became of it, and decided again."""
+"""The page of a decision: its reasons in sentences and bars, why not another IDC, what became of it, and its replay."""
 
 import json
 import re
@@ -37,7 +37,7 @@ BILLED: dict[str, Any] = {
 
 @pytest.fixture
 def answered(recommend: Recommend) -> str:  # noqa: F811 - the fixture
-    """The address of a decision for `a`, the roomiest; `c` drains."""
+    """Return the address of a decision for `a`, the IDC with the most room; `c` is draining."""
     idc_update(idc=Idc.objects.get(code="c"), changes={"status": "draining"})
     live.catch_up()
     scheduled = recommend(request_id="order-880")
@@ -47,7 +47,7 @@ def answered(recommend: Recommend) -> str:  # noqa: F811 - the fixture
 
 @pytest.fixture
 def priced(recommend: Recommend) -> str:  # noqa: F811 - the fixture
-    """The address of a decision by the bill: `b` is the cheapest, `a` the roomiest."""
+    """Return the address of a decision by the bill: `b` is the cheapest IDC, `a` has the most room."""
     profile_create(code="billed", body=BILLED)
     lines_priced({"a": 30, "b": 20, "c": 40})
     live.catch_up()
@@ -184,7 +184,7 @@ def test_it_is_decided_again_on_the_data_of_now(client: Client, answered: str) -
 
 
 def test_both_sides_rank_all_that_fit(client: Client, recommend: Recommend) -> None:  # noqa: F811 - the fixture
-    """Ten at first, and all of them on demand, also where the answer itself names five."""
+    """Both sides show ten IDCs at first and all 15 on demand, although the answer itself names five."""
     for number in range(12):
         idc_create(code=f"more-{number:02}", region="A", stock_cpu=100, lines=LINES)
         sample = Sample(idc=f"more-{number:02}", line="ct", metric="bandwidth_mbps", value=100.0, at=timezone.now())
@@ -215,7 +215,7 @@ ASKED_BEYOND: dict[str, Any] = {
 
 
 def test_an_order_is_tried_with_changes_as_it_was_asked(client: Client, recommend: Recommend) -> None:  # noqa: F811
-    """Also what the form has no field for, and for the tenant whose order it was."""
+    """The trial keeps the order's tenant, and the parts of the order for which the form has no field."""
     scheduled = recommend(request_id="order-882", **ASKED_BEYOND)
     recorder.flush()
     page = shown(client, f"/console/decisions/{scheduled.decision_id}/", role="operator")

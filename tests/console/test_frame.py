@@ -1,4 +1,4 @@
-"""What all pages of the console have around them: places, language, light and dark, help, and what they say instead."""
+"""The frame of all pages of the console: navigation, language, theme, help, and the pages that are shown for errors."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ def text_of(client: Client, address: str, status: int = 200) -> str:
 
 
 def places(page: str, part: str) -> list[str]:
-    """The addresses of the places that the header or the tabs below lead to."""
+    """Return the addresses that the header, or the tabs at the bottom, link to."""
     return re.findall(r'href="(/console/[^"]*)"', page.partition(f'<nav class="{part}"')[2].partition("</nav>")[0])
 
 

@@ -19,7 +19,7 @@ PAGE = "/console/changes/"
 
 @pytest.fixture
 def idc() -> Idc:
-    """One whose name was changed by wang, who said why, and that was tainted by li."""
+    """An IDC whose name was changed by wang, who gave a reason, and that was tainted by li."""
     with origin_set(actor="import", via=Via.COMMAND, message="the first fleet"):
         region_create(code="gd")
         idc = idc_create(code="gz-1", region="gd", name="Old")
@@ -38,7 +38,7 @@ def shown(client: Client, query: str = "", role: str = "viewer", **fields: Any) 
 
 
 def rows(page: str) -> list[str]:
-    """The rows, each from its sentence on."""
+    """Return the rows of the history."""
     return page.partition('class="feed flush"')[2].partition("</section>")[0].split('<li id="c-')[1:]
 
 

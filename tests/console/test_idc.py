@@ -1,4 +1,4 @@
-"""The console's page of one IDC: levels, bills, taints that are set and lifted there, why it was passed over."""
+"""The page of an IDC: its levels and bills, why it was passed over, and its taints, which are set and lifted there."""
 
 import json
 import re
@@ -177,7 +177,7 @@ def test_it_says_why_it_was_chosen_and_passed_over(client: Client, idc: Idc) -> 
 
 
 def test_it_counts_what_became_of_it_with_the_first_reasons(client: Client, idc: Idc) -> None:
-    """It came here once, twice a dearer one was preferred in vain or rightly, and once there was no room."""
+    """Of four orders one came here, two fitted and went elsewhere (one to a dearer IDC), and one found no room here."""
     for number, fields in enumerate(
         [
             {"chosen": True, "rank": 1, "billed": 100.0},

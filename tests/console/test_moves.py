@@ -1,4 +1,4 @@
-"""The moves that would save money, in the console: the list, what is chosen of it, the file, and every empty state."""
+"""The page of the moves that would save money: the list, its filters, its file, and the page without any moves."""
 
 import csv
 from collections.abc import Callable
@@ -73,7 +73,9 @@ def numbers(answer: Any) -> list[float]:
 
 
 def test_it_works(browser: Browser, order: Order) -> None:  # noqa: F811
-    """A sentence, the list with sums, and behind each move the bills of its lines."""
+    """The page says in a sentence what the moves save, lists them with running sums, and shows the bills of their
+    lines.
+    """
     placement = order(request_id="order-1")
     stored(
         move(9000, placement.pk, request_id="order-1", origin=Place(idc=placement.idc.code, lines=("ct",))),
@@ -226,7 +228,7 @@ def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F
 
 
 def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
-    """What a spreadsheet would run is text there; the filters of the address hold."""
+    """The file has the moves that the address chooses, and quotes a text that a spreadsheet would run as a formula."""
     first_move = move(
         400, request_id='=HYPERLINK("https://x.example")', business="直播", expected=340.0, weeks_saved=3, weeks_known=4
     )
@@ -244,7 +246,7 @@ def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
 
 
 def test_the_file_for_excel(browser: Browser, order: Order) -> None:  # noqa: F811
-    """Amounts are numbers, and texts are no formulas."""
+    """In the Excel file amounts are numbers, and a text that looks like a formula is quoted."""
     stored(move(400, request_id="=1+1", expected=340.5))
     client = browser("operator")
     answer = client.get(f"{FILE}?format=xlsx")
@@ -362,7 +364,7 @@ def press(client: Any, placement: UUID, state: str, **fields: str) -> Any:
 
 
 def test_what_people_did_is_noted_and_taken_back(browser: Browser, order: Order) -> None:  # noqa: F811
-    """Done and declined stand apart, with what was promised; what is taken back stands in the list again."""
+    """Moves that were done or declined are listed apart; one whose answer is taken back is in the list again."""
     placement = order(request_id="order-1")
     here = Place(idc=placement.idc.code, lines=("ct",))
     first, second = move(400, placement.pk, origin=here), move(300, request_id="order-2")
@@ -408,7 +410,7 @@ def test_what_makes_no_sense_is_refused(browser: Browser, order: Order) -> None:
 
 @pytest.fixture
 def dear(order: Order) -> Placement:  # noqa: F811
-    """An order that runs in `a` for 30 a Mbps, and would cost 10 in `b`."""
+    """An order that runs in `a` at 30 CNY per Mbps, and would cost 10 in `b`."""
     lines_priced({"a": 30, "b": 10, "c": 40})
     placement = placement_confirm(placement=order(request_id="order-1"))
     stored(move(6000, placement.pk, request_id="order-1"))

@@ -1,4 +1,4 @@
-"""The console's overview: what is wrong now, the fleet by its water levels, what changed; as far as one may see it."""
+"""The overview: what is wrong now, how full the fleet is, and what changed, as far as the reader may see it."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +33,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def idcs(db: None) -> dict[str, Idc]:
-    """Two regions below one: a full line above its commit, and one that was measured two hours ago."""
+    """IDCs in two regions below one: `gz-1` has a full line above its commit, `sz-1` was measured two hours ago."""
     for isp in ("ct", "cu"):
         isp_create(code=isp)
     region_create(code="south")
@@ -90,12 +90,12 @@ def tile(page: str, idc: str) -> str:
 
 
 def part(page: str, name: str) -> str:
-    """A section of the page: `wrong`, `changes`, `fleet`, `room`, `bill`."""
+    """Return a section of the page: `wrong`, `changes`, `fleet`, `room` or `bill`."""
     return page.partition(f' id="{name}" ')[2].partition("</section>")[0]
 
 
 def wrong(page: str) -> list[str]:
-    """The rows of what is wrong: each its severity and its sentence."""
+    """Return the severity and the sentence of each row of what is wrong."""
     rows = re.findall(r'<svg class="icon (\w+)".*?</svg><div>(.*?)</div>', part(page, "wrong"))
     return [f"{severity}: {re.sub('<.*?>', '', title)}" for severity, title in rows]
 
@@ -158,7 +158,7 @@ def test_what_has_not_changed_is_not_sent_again(client: Client, idcs: dict[str, 
 def test_a_tile_that_changes_is_sent_again(
     client: Client, idcs: dict[str, Idc], change: Callable[[Idc], Any], shows: str
 ) -> None:
-    """The picture of the fleet is kept by a key of all that it shows."""
+    """The map of the fleet is cached under a key of all that it shows, so each of these changes must make a new key."""
     page = shown(client)
     seen = page.partition("?seen=")[2].partition('"')[0]
     assert shows not in tile(page, "gz-1")
@@ -266,7 +266,7 @@ def test_orders_of_the_last_hour_are_counted_and_those_that_found_nothing_said(c
 
 
 def test_idcs_that_reject_orders_for_their_load_are_named(client: Client) -> None:
-    """Of the last hour, the most often rejected first; other reasons say nothing of the load."""
+    """Only rejections of the last hour for the load count; the IDC with the most of them comes first."""
     rejections = (
         ("hot", "overloaded"),
         ("hot", "overloaded"),

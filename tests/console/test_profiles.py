@@ -61,7 +61,7 @@ def posted(client: Client, action: str, body: Any = BODY, *, edit: str = "form",
 
 
 def place(page: str, pointer: str) -> str:
-    """The part of the page about one field."""
+    """Return the part of the page about one field."""
     return page.partition(f'name="{pointer}"')[2].partition("<label")[0]
 
 
@@ -275,7 +275,10 @@ def test_it_takes_a_bounded_number_of_queries(
 
 @pytest.mark.usefixtures("operator")
 def test_two_revisions_stand_side_by_side(client: Client, profile: Profile) -> None:
-    """With all weights, and whatever else differs, in words; what is in force and the newest other are offered."""
+    """The comparison has all weights, and in words whatever else differs.
+
+    The page offers the revision in force and the newest other one.
+    """
     near = BODY["plugins"][2]
     body = {"line_choice": "cheapest", "plugins": [BODY["plugins"][1] | {"args": {"cpu": 0.7}}, near | {"weight": 40}]}
     profile_revise(profile=profile, body=body, message="nearer", activate=False)

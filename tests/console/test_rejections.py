@@ -26,6 +26,6 @@ def test_what_is_said_to_lack_is_enough(short_by: float, lacks: str) -> None:
 
 
 def test_for_what_else_it_does_not_fit_is_said_in_words() -> None:
-    """Only a plugin of somebody else's goes by its name."""
+    """The shipped plugins have words for their reasons; a third party's plugin goes by its name."""
     (miss,) = nearest_first([{**rejected("a"), "also": ["network_flow", "taint", "my_own"]}], None)
     assert miss.also == ["bandwidth", "taints", "my_own"]

@@ -1,4 +1,4 @@
-"""The search: one thing of that name leads there at once, several are listed, and nobody finds another tenant's."""
+"""The search opens the only object of a name at once, lists several, and finds nothing of another tenant."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ Order = Callable[..., Placement]
 
 @pytest.fixture
 def placement(order: Order) -> Placement:  # noqa: F811
-    """An order in `a`; IDCs `gz-01` and `gz-02`, the first tainted; a source."""
+    """A placement in `a`, beside the IDCs `gz-01`, which is tainted, and `gz-02`, and a source."""
     idc_create(code="gz-01", name="Guangzhou One", region="A", lines=[{"isp": "ct", "purchased_mbps": 1}])
     idc_create(code="gz-02", name="Guangzhou Two", region="A")
     taint_create(idc=Idc.objects.get(code="gz-01"), key="switch", value="dc-9")
@@ -35,7 +35,7 @@ def placement(order: Order) -> Placement:  # noqa: F811
 
 
 def led(client: Client, words: str) -> str:
-    """Where the search leads at once; nowhere: it lists."""
+    """Return the address that the search opens at once, or an empty text if it shows a list."""
     answer = client.get(SEARCH, {"q": words})
     return str(answer.headers.get("Location", ""))
 

@@ -1,4 +1,4 @@
-"""Names of a source that match nothing are given the IDC or line that they stand for."""
+"""An operator tells for which IDC or line a source's unknown names stand."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +24,7 @@ LINES = {"idc": "site", "line": "carrier", "values": {"bandwidth_mbps": "mbps"}}
 
 
 def asked(make: MakeSource, records: list[dict[str, Any]], **fields: Any) -> Source:
-    """A source that was asked once, and said this."""
+    """Return a source that was asked once and answered with these records."""
     with peer(json_reply(records)) as server:
         source = make(server.url, **fields)
         source_collect(source_id=source.pk, clock=timezone.now)
@@ -50,7 +50,7 @@ def text(answer: Any) -> str:
 
 
 def test_a_name_is_mapped_and_its_values_are_stored(browser: Browser, make_source: MakeSource) -> None:  # noqa: F811
-    """The name that is the same but for case and punctuation is offered; the others are typed."""
+    """The page suggests the IDC whose code differs only in case and punctuation; for other names the user types one."""
     records = [{"site": "GZ_01", "cpu": 0.5}, {"site": "moon", "cpu": 1}]
     source, client = asked(make_source, records), browser("operator")
     assert f'href="{PAGE}"' in text(client.get("/console/sources/loads/"))
@@ -142,7 +142,7 @@ def test_a_name_of_lines_stands_for_the_same_in_all_idcs(browser: Browser, make_
 
 @pytest.mark.parametrize("form", [{}, {"kind": ["x"]}, {"kind": ["idcs"], "name": ["y"], "code": ["z"]}])
 def test_nothing_chosen_changes_nothing(browser: Browser, make_source: MakeSource, form: dict[str, Any]) -> None:  # noqa: F811
-    """Nor does a form about a name that has its place by now."""
+    """A form that chooses nothing, or is about a name that the source has not brought, changes nothing."""
     source, client = asked(make_source, [{"site": "GZ_01", "cpu": 1}]), browser("operator")
     before = Change.objects.count()
     assert client.post(PAGE, form).status_code == 302
@@ -174,7 +174,7 @@ def test_only_those_may_map_who_may_write_the_source(
     client: Client,
     make_source: MakeSource,  # noqa: F811
 ) -> None:
-    """An operator of a region maps to its IDCs, where the source writes there alone."""
+    """An operator of a region may map names to its IDCs if the source writes to that region alone."""
     source = asked(make_source, [{"site": "moon", "cpu": 1}])
     region_create(code="B")
     idc_create(code="bj-07", region="B")

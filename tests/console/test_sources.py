@@ -1,4 +1,4 @@
-"""The sources in the console: their health with the real error, a test that stores nothing, and a run by hand."""
+"""The sources in the console: their state with the real error, a test that stores nothing, and a run on demand."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -28,7 +28,7 @@ MIXED = [{"site": "gz-01", "cpu": 0.5}, {"site": "gz-01", "cpu": "<b>x</b>"}, {"
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The messages to the workers, which a test takes to them itself."""
+    """The messages to the workers, which are not sent: a test passes them on itself."""
     messages: list[dict[str, Any]] = []
 
     def announce(task: str, source_id: int, *, expires: float, **named: Any) -> None:

@@ -1,4 +1,4 @@
-"""The page on which one IDC is tainted, or several at once, with what that would do and what others did meanwhile."""
+"""The page that taints one or several IDCs, says what that would do, and shows what others did meanwhile."""
 
 import re
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def checked(page: str, name: str) -> list[str]:
 
 
 def undoable(page: str) -> dict[str, str]:
-    """Return what the button sends that lifts the taints just set."""
+    """Return what the Undo button sends to lift the taints that were just set."""
     found = re.search(r'<button name="taints" value="([0-9,]+)">Undo</button>', page)
     return {"taints": found[1]} if found else {}
 
@@ -109,7 +109,7 @@ def test_it_ends_by_itself_after_the_hours_chosen(browser: Browser, idcs: dict[s
 
 @pytest.mark.parametrize("day", ["Sunday", "Monday"])
 def test_it_is_planned_for_a_night_at_one_choice(browser: Browser, idcs: dict[str, Idc], day: str) -> None:
-    """The choice has the date, and what is said afterwards has the hours."""
+    """The choice of a night shows its date, and the message afterwards shows the hours."""
     client = browser("operator")
     client.cookies["zone"] = "Asia%2FTokyo"
     offered = sent(client.get(ONE))
@@ -168,7 +168,7 @@ def test_more_than_an_address_holds_are_left_out_and_said(
 
 
 def test_what_is_wrong_is_said_with_the_idc(browser: Browser, idcs: dict[str, Idc]) -> None:
-    """All or none are tainted."""
+    """One of the IDCs has the taint already: the page names it, and none of them is tainted."""
     taint_create(idc=idcs["bj-1"], key="switch")
     page = sent(browser("operator").post(MANY, BOTH), 422)
     assert "bj-1: The IDC has this taint already." in page
@@ -226,7 +226,7 @@ def test_the_taint_that_is_to_come_is_not_said_to_be_there(browser: Browser, idc
 
 
 def test_it_is_undone_with_one_click(browser: Browser, idcs: dict[str, Idc]) -> None:
-    """Just what was set is lifted, and only the next page offers it."""
+    """The Undo button lifts only the taints that were just set, and only the next page has it."""
     taint_create(idc=idcs["gz-1"], key="power")
     client = browser("operator")
     undo = undoable(sent(client.post(MANY, BOTH, follow=True)))

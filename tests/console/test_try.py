@@ -1,4 +1,4 @@
-"""An order that is tried in the console: the engine's own answer, live weights and suppositions, and drafts."""
+"""An order is tried in the console: the answer is the engine's own, weights and suppositions can be changed."""
 
 import html
 import json
@@ -46,7 +46,9 @@ Show = Callable[..., str]
 
 @pytest.fixture
 def show(client: Client) -> Show:
-    """Shows the page to an operator or another user, with these parameters beside those of the order."""
+    """A function that returns the page for an operator or another user, with these parameters beside those of the
+    order.
+    """
     operator = user_create(username="operator", role="operator")
 
     def page(*, user: Any = None, **parameters: Any) -> str:
@@ -65,13 +67,13 @@ def ranking(page: str) -> list[str]:
 
 
 def body_of(page: str) -> Any:
-    """The request in the page's curl command."""
+    """Return the body of the request in the page's curl command."""
     command = html.unescape(page.partition('<pre id="curl"')[2].partition("</pre>")[0])
     return json.loads(re.sub(r"'\\''", "'", command.partition("-d '")[2])[:-1])
 
 
 def problems(page: str) -> dict[str, str]:
-    """What is wrong, by the id of the field."""
+    """Return the errors on the page, by the id of their field."""
     found = page.partition('<script id="problems" type="application/json">')[2].partition("</script>")[0]
     return {str(name): str(text) for name, text in json.loads(found).items()}
 
@@ -343,7 +345,7 @@ def test_changed_weights_become_a_draft_that_is_not_in_force(client: Client) -> 
 
 
 def test_changed_weights_lead_to_the_preview_and_the_backtest_of_that_draft(client: Client) -> None:
-    """Without a revision: the draft is what the form holds."""
+    """The page's form carries the draft itself, so no revision is saved for a preview or a backtest."""
     user = user_create(username="operator", role="operator")
     client.force_login(user)
     live.catch_up()

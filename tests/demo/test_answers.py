@@ -1,4 +1,4 @@
-"""What the demo answers makes sense to somebody who knows the trade, at whatever hour it is asked."""
+"""The demo's answers make sense to somebody who knows the trade, at whatever hour they are asked for."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -33,14 +33,14 @@ ALWAYS_OUT = {
     "shantou-ct-01": "overloaded",
     "haikou-ct-cm-01": "draining",
 }
-"""Whom the first order never goes to; others have no room left for it at some hours, or are tainted just then."""
+"""The IDCs to which the first order never goes. Others may be full at some hours or tainted just then."""
 
 Ask = Callable[..., Scheduled]
 
 
 @pytest.fixture
 def ask(loaded: datetime) -> Ask:
-    """Asks for one machine of 100 Mbps unless told otherwise, fully explained."""
+    """A function that asks for one machine of 100 Mbps, unless told otherwise, with a full explanation."""
 
     def asked(**fields: Any) -> Scheduled:
         body = {"machines": [{"bandwidth_mbps": 100}], "explain": "full", **fields}
@@ -50,7 +50,7 @@ def ask(loaded: datetime) -> Ask:
 
 
 def decided(body: Mapping[str, Any], at: datetime) -> Answer:
-    """The answer at another time, on what is measured then."""
+    """Return the answer at another time, on what is measured at that time."""
     measurements_store(at=at, now=at)
     snapshot = build_snapshot(load_world(), id="then", built_at=at.timestamp())
     decision = decide(

@@ -1,4 +1,4 @@
-"""The demo's past orders, and the shapes that the job of the night has learnt from their traffic."""
+"""The demo's past orders, and the traffic shapes that the nightly job learns from them."""
 
 from datetime import datetime, timedelta
 
@@ -31,13 +31,13 @@ BUSINESSES = ("live-streaming", "conference", "backup")
 
 
 def truth(business: str) -> np.ndarray:
-    """The shape by which the business's traffic was made, at the 168 hours of a week."""
+    """Return the shape with which the business's traffic was made, for the 168 hours of a week."""
     hours = use_of_business(business, first=MONDAY, count=7 * SLOTS_A_DAY).reshape(-1, 12).mean(axis=1)
     return hours / hours.max()
 
 
 def error(shape: Shape, business: str) -> float:
-    """The mean difference between what was learnt and that business's truth, as a share of the truth's mean."""
+    """Return the mean difference between the learnt and the true shape, as a share of the true one's mean."""
     return float(np.abs(np.array(shape.learnt) - truth(business)).mean() / truth(business).mean())
 
 
@@ -60,7 +60,7 @@ def test_it_works(loaded: datetime) -> None:
 
 
 def test_what_is_learnt_is_what_flowed(loaded: datetime) -> None:
-    """Whoever takes the orders of one business for those of another learns the shape of the other."""
+    """If the orders of two businesses are swapped, each business is given the shape of the other."""
     one, other = "live-streaming", "conference"
     placements = Placement.objects.filter(business__in=[one, other])
     placements.update(business=Case(When(business=one, then=Value(other)), default=Value(one)))
@@ -128,7 +128,7 @@ def test_the_traffic_of_an_order_goes_with_it(loaded: datetime) -> None:
 
 
 def test_the_next_nights_learn_on(loaded: datetime) -> None:
-    """What is measured later carries the orders, too, so that nothing comes to be known worse."""
+    """Later measurements contain the orders' traffic, too, so that the shapes stay as good as they were."""
     later = slot_start(slot_of((loaded + timedelta(days=3)).timestamp()))
     measurements_store(at=later, now=later)
     shapes_learn(now=later)

@@ -21,7 +21,7 @@ def measurements(exchange: Exchange) -> None:
 
 @pytest.fixture
 def server(settings: Any) -> Iterator[Peer]:
-    """What the demo's web server says at this address."""
+    """A server that answers as the demo's web server does at the address of measurements."""
     with loopback_allowed(settings), peer(measurements) as found:
         yield found
 

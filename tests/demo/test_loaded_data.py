@@ -1,4 +1,4 @@
-"""What the database holds once the demo is loaded: measured as of now, at the water levels that were meant."""
+"""The loaded demo is measured up to now, and its lines are as full as they are meant to be."""
 
 from datetime import datetime, timedelta
 from itertools import pairwise

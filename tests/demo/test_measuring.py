@@ -1,4 +1,4 @@
-"""The demo's measurements go on by themselves: once every five minutes, and without a gap after an outage."""
+"""The demo goes on being measured by itself: every five minutes, and without a gap after an outage."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -29,7 +29,7 @@ def next_slot(now: datetime, *, after: int = 1) -> datetime:
 
 
 def stored(line: Line, first: datetime, count: int) -> np.ndarray:
-    """Slots as the database holds them."""
+    """Return the stored values of so many slots from `first` on."""
     days = SampleDay.objects.filter(line=line).order_by("day")
     values = np.concatenate([np.frombuffer(day.values, dtype="<f4") for day in days])
     start = datetime.combine(days[0].day, datetime.min.time(), first.tzinfo)

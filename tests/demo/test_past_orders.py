@@ -84,7 +84,7 @@ def test_each_record_replays_to_the_same_answer(loaded: datetime) -> None:
 
 
 def test_what_they_saw_of_the_lines_is_what_was_measured(loaded: datetime) -> None:
-    """So a backtest, which reads the measurements, decides them as they were decided."""
+    """A backtest reads the measurements, so it decides the orders as they were decided."""
     metric = Metric.objects.values_list("pk", flat=True).get(code=BANDWIDTH)
     lines = list(Line.objects.select_related("idc").order_by("id"))
     first = utc_midnight((loaded - timedelta(days=32)).date())

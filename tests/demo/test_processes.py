@@ -75,7 +75,9 @@ def test_what_will_not_end_is_ended_with_all_it_started(tmp_path: Path) -> None:
 @pytest.mark.parametrize("farewell", [signal.SIGTERM, signal.SIGQUIT], ids=lambda number: number.name)
 @pytest.mark.parametrize("before", ["heeded", "ignored"])
 def test_when_the_starter_is_killed_its_children_end(tmp_path: Path, farewell: signal.Signals, before: str) -> None:
-    """A shell has what it starts in the background ignore SIGINT and SIGQUIT, and that is inherited."""
+    """Processes that a shell starts in the background inherit that SIGINT and SIGQUIT are ignored; they must end as
+    well.
+    """
     command = [sys.executable, "-c", STARTER, str(tmp_path / "log"), str(int(farewell)), before]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout is not None

@@ -26,7 +26,7 @@ def shown(db: None, loaded: datetime, loaded_var: Path, settings: Any, live_serv
 
 
 def answered() -> Decision:
-    """The record of the answer that was shown, among those of the demo's past orders."""
+    """Return the decision whose answer was shown; the demo's past orders have decisions, too."""
     return Decision.objects.get(request_id=ORDER["request_id"])
 
 
@@ -52,7 +52,7 @@ def test_it_works(shown: list[str]) -> None:
 
 
 def test_it_says_of_the_next_best_what_would_have_changed_it(shown: list[str]) -> None:
-    """Who is next, and whether any weight lets it draw level, hangs on the time of day."""
+    """It depends on the hour which IDC is next best, and whether any weight would bring it level."""
     margin = answered().answer["margin"]
     _before, _, after = " ".join(" ".join(shown).split()).partition(f"Why not {margin['runner_up']}")
     level = any(flip["weight"] is not None for flip in margin["flips"])

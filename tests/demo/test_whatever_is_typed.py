@@ -1,4 +1,4 @@
-"""Whatever is typed into the admin's addresses and forms, by whichever role, no page breaks.
+"""Whatever users of any role type into the admin's addresses and forms, no page breaks.
 
 By hand with more of it: `FUZZING_FORMS=30 pytest -m long tests/demo/test_whatever_is_typed.py`.
 """
@@ -21,9 +21,9 @@ from idcsched.accounts.services import user_create
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("db"), pytest.mark.timeout(900)]
 
 TRIES = int(os.environ.get("FUZZING_FORMS", "1"))
-"""So many times each form is sent, and each address with a question."""
+"""How many times each form is sent, and each address asked with odd parameters."""
 SEARCHED = ("app_label", "model_name", "field_name")
-"""What a field that completes what is typed says of itself."""
+"""The parameters by which a field with autocompletion says which field it is."""
 LEFT_ALONE = ("/admin/logout/", "/admin/login/", "/admin/jsi18n/")
 TYPED = (
     *("\x00", "a\x00b", "", " ", "'", '"', "\\", "%", "é", "数据中心", "\U0001f4a9", "\u202e", "\ufffe", "०१"),
@@ -116,7 +116,7 @@ class Page(HTMLParser):
 
 
 class Typist:
-    """Somebody who visits every page that is linked, and types anything."""
+    """A user who visits every page that is linked, and types odd values."""
 
     def __init__(self, user: User) -> None:
         self.user, self.chance = user, random.Random(user.username)
@@ -129,7 +129,9 @@ class Typist:
         self.client.force_login(self.user)
 
     def visits(self) -> None:
-        """The pages that can be reached, one of a kind; odd questions to each; what stands on them, filled in oddly."""
+        """Visit one page of each kind that can be reached, with odd parameters, too; then send its forms with odd
+        values.
+        """
         lists = [f"/admin/{model._meta.app_label}/{model._meta.model_name}/" for model in admin.site._registry]
         waiting, kinds, pages = ["/admin/", *lists, *(f"{each}add/" for each in lists)], set[str](), []
         while waiting:
@@ -149,7 +151,7 @@ class Typist:
                     self.fill_in(*form)
 
     def question(self, address: str, page: Page | None) -> str:
-        """One that the page links to, some of its parameters changed to what nobody expects."""
+        """Return an address that the page links to, with some of its parameters replaced by odd values."""
         path = address.partition("?")[0]
         linked = [address, *(link for link in (page.links if page else ()) if link.partition("?")[0] == path)]
         known = dict(parse_qsl(urlsplit(self.chance.choice(linked)).query))
@@ -158,7 +160,7 @@ class Typist:
         return f"{path}?{urlencode(known)}{self.chance.choice(['', '', '&%ff=%00', '&q=%ff', '&;&&='])}"
 
     def fill_in(self, action: str, values: Mapping[str, str], choices: Mapping[str, list[str]]) -> None:
-        """Send the form with some of its fields filled in oddly, and one of its buttons pressed."""
+        """Send the form with odd values in some of its fields, and with one of its buttons pressed."""
         sent = dict(values)
         for name in self.chance.sample(sorted(values), min(len(values), self.chance.choice([0, 1, 1, 2, 5]))):
             sent[name] = (
@@ -172,7 +174,7 @@ class Typist:
         return self.chance.choice(TYPED)
 
     def ask(self, method: str, address: str, sent: Mapping[str, str] | None = None) -> Page | None:
-        """The page; None where it is none that can be looked at."""
+        """Return the page, or None if the answer is no page of HTML."""
         response = self.client.get(address) if method == "GET" else self.client.post(address, sent)
         response.close()
         if response.status_code >= 500:
@@ -185,7 +187,7 @@ class Typist:
 
 
 def _kind(address: str) -> str:
-    """Pages about one row each are of one kind."""
+    """Return the kind of a page: pages of the same sort about different rows are of one kind."""
     return "/".join("_" if any(map(str.isdigit, step)) else step for step in urlsplit(address).path.split("/"))
 
 

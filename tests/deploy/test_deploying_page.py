@@ -1,4 +1,4 @@
-"""docs/deploying.md from its first command on: what Docker Compose would start runs as processes here."""
+"""The commands of docs/deploying.md from the first one on; what Docker Compose would start runs as processes here."""
 
 import json
 import ssl
@@ -31,7 +31,7 @@ SEED = {"region": "A", "profile": "seed-example"}
 
 @pytest.fixture
 def installation(redis_server: str, tmp_path: Path) -> Iterator[Compose]:
-    """A host with the servers that are not ours, on which nothing of ours runs yet."""
+    """A host with PostgreSQL and Redis, on which nothing of the product runs yet."""
     with postgresql.running() as url:
         with closing(psycopg2.connect(url)) as connection:
             connection.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
@@ -49,7 +49,7 @@ def commands(heading: str, number: int = 0) -> str:
 @pytest.mark.long
 @pytest.mark.timeout(600)  # a dozen processes start, on a machine that others may keep busy
 def test_it_works(installation: Compose) -> None:
-    """One installation for the whole page, as a reader has it."""
+    """One installation goes through the whole page, as a reader's does."""
     *first, probe = commands("With Docker Compose").splitlines()
     installation.shell("\n".join(first))
     wait_until_it_answers(installation)
@@ -109,7 +109,7 @@ def administrator_and_token(installation: Compose) -> str:
 
 
 def processes_are_at_work(installation: Compose, token: str) -> None:
-    """All of ours run, and tell so by the database."""
+    """Assert that all processes run, and that `/status/` lists the workers and beat."""
 
     def names() -> set[str]:
         status = json.loads(get(installation, "/api/v1/status/", token)[2])
@@ -145,7 +145,7 @@ def tls_ends_at_the_proxy(installation: Compose) -> None:
 
 
 def ordered(installation: Compose, token: str, portal: Peer) -> str:
-    """An active placement of the demo, whose callbacks have been received."""
+    """Return an active placement of the demo, whose callbacks have been received."""
     assert get(installation, "/api/v1/tenants/demo/", token, {"callback_hosts": ["127.0.0.1"]}, "PATCH")[0] == 200
     order = {
         "region": "440000", "tenant": "demo", "action": "reserve", "callback_url": portal.url,
@@ -162,7 +162,7 @@ def ordered(installation: Compose, token: str, portal: Peer) -> str:
 
 
 def the_order_goes_on(installation: Compose, token: str, portal: Peer, placed: str) -> None:
-    """Its end is told once more, and nothing that was told before."""
+    """Release the placement: the portal is called back for its end, and for nothing that it was told before."""
     status, _, body = get(installation, f"/api/v1/placements/{placed}/release/", token, {})
     assert (status, json.loads(body)["state"]) == (200, "released")
     wait_for(lambda: "released" in states(portal), "the callback of its end")
@@ -181,7 +181,7 @@ def ledger(installation: Compose) -> str:
 
 
 def restored_decisions_replay(installation: Compose, token: str, decision: str) -> None:
-    """From a dump, into an empty database, after an IDC has gone."""
+    """Restore a dump into an empty database after an IDC was changed: decisions, ledger and IDC are as before."""
 
     def replayed() -> bytes:
         return get(installation, f"/api/v1/decisions/{decision}/replay/", token, {})[2]
@@ -210,7 +210,7 @@ def wait_until_it_answers(installation: Compose) -> None:
 def get(
     installation: Compose, path: str, token: str = "", body: Any = None, method: str | None = None, **headers: str
 ) -> tuple[int, Any, bytes]:
-    """Status, headers and body of what the proxy answers."""
+    """Return status, headers and body of the proxy's answer."""
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
     headers |= {"Content-Type": "application/json"} if body is not None else {}

@@ -1,4 +1,4 @@
-"""docker-compose.yml, systemd units and Kubernetes manifests: valid, complete, and alike in what they run."""
+"""docker-compose.yml, systemd units and Kubernetes manifests are valid and complete, and run the same commands."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ OF_THE_IMAGE = {"PYTHONUNBUFFERED", "MALLOC_ARENA_MAX"}
 
 
 def words(name: str) -> list[str]:
-    """The command of a service of docker-compose.yml, by the program's own name."""
+    """Return the command of a service of docker-compose.yml, or the image's if it has none."""
     command: list[str] = composed()["services"][name].get("command") or image_command()
     return command
 
@@ -38,7 +38,7 @@ def objects() -> list[dict[str, Any]]:
 
 
 def pods() -> dict[str, dict[str, Any]]:
-    """The specification of each pod, by its part."""
+    """Return the specification of each pod by its name, without the product's."""
     return {
         each["metadata"]["name"].removeprefix("idcsched-"): each["spec"]["template"]["spec"]
         for each in objects()
@@ -99,7 +99,7 @@ def test_variables_are_settings() -> None:
 
 @pytest.mark.parametrize("name", [*OWN, "migrate"])
 def test_every_setting_can_be_written_into_the_file_of_variables(name: str) -> None:
-    """But for those by which the services find each other."""
+    """Every setting can be written there, except those by which the services find each other."""
     tried = {variable: f"{variable.lower()}-as-written" for variable in KNOWN}
     service = composed(variables=tried)["services"][name]
     fixed = {variable for variable, value in service["environment"].items() if tried.get(variable, value) not in value}
@@ -129,7 +129,7 @@ def test_the_target_starts_every_unit() -> None:
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed here")
 def test_systemd_takes_the_units(tmp_path: Path) -> None:
-    """As on a host where the page was followed."""
+    """systemd accepts the units in a folder that has what a reader of the page would have installed."""
     shutil.copytree("/usr/lib/systemd/system", tmp_path / "usr" / "lib" / "systemd" / "system", symlinks=True)
     (tmp_path / "lib").symlink_to("usr/lib")
     shutil.copytree(UNITS, tmp_path / "etc" / "systemd" / "system")
@@ -194,7 +194,7 @@ def test_what_leads_to_the_pods_finds_them() -> None:
 
 
 def led_to_from(rule: dict[str, Any], path: str) -> str:
-    """The service that an Ingress leads a path to: an exact rule goes first, then the longest prefix."""
+    """Return the service to which an Ingress routes a path: an exact rule counts first, then the longest prefix."""
     exact = [each for each in rule["http"]["paths"] if (each["pathType"], each["path"]) == ("Exact", path)]
     prefixes = [
         each for each in rule["http"]["paths"] if each["pathType"] == "Prefix" and path.startswith(each["path"])
@@ -205,7 +205,7 @@ def led_to_from(rule: dict[str, Any], path: str) -> str:
 
 @pytest.mark.parametrize("page", ["metrics", "ready"])
 def test_what_is_private_leads_to_no_pod(page: str) -> None:
-    """A service that selects no pods and has no endpoints of its own has nobody who could answer."""
+    """The Ingress routes the path to a service without selector and without endpoints, so that no pod answers."""
     (ingress,) = named("Ingress").values()
     (rule,) = ingress["spec"]["rules"]
     nobody = led_to_from(rule, reverse(page))
@@ -223,7 +223,7 @@ def test_pods_run_what_the_services_run(name: str) -> None:
 
 
 def test_all_pods_are_alike_but_for_their_command() -> None:
-    """The job has a file of its own, which can't share the parts that the others share."""
+    """The job is in another file and repeats the parts that the other pods share, so it could differ from them."""
     own = {"name", "args", "resources", "ports", "startupProbe", "readinessProbe", "livenessProbe", "lifecycle"}
 
     def rest(pod: dict[str, Any]) -> Any:

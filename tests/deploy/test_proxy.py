@@ -1,4 +1,4 @@
-"""What the shipped proxy answers itself: for a web process that does not, above its limits, of what is private."""
+"""What the shipped proxy answers itself: if a web process fails, if a limit is exceeded, and for private addresses."""
 
 import json
 import re
@@ -29,12 +29,12 @@ LITTLE = {
     "addresses 512": "addresses 2",
     "21m": "1k",
 }
-"""Its limits, with such in their place as are soon reached."""
+"""The limits in its configuration, each with a lower one that a test soon reaches."""
 
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[Peer]:
-    """A web server that ends over each request."""
+    """A web server that closes the connection at each request."""
     with peer(hang_up) as server:
         yield server
 
@@ -84,7 +84,7 @@ def test_a_browser_is_shown_a_page(proxy: nginx.Proxy, language: str, title: str
 
 @pytest.fixture
 def narrow(web: Peer) -> Iterator[nginx.Proxy]:
-    """A proxy with limits that are soon reached, in front of a web server that answers."""
+    """A proxy with low limits, in front of a web server that answers."""
     web.behave = json_reply({})
     with nginx.running(web.server_address[1], changes=[*LITTLE.items()]) as started:
         yield started
@@ -176,7 +176,7 @@ def test_nobody_outside_is_shown_the_metrics(proxy: nginx.Proxy, web: Peer) -> N
 
 
 def test_only_networks_of_ones_own_ask_whether_it_is_ready(proxy: nginx.Proxy, web: Peer) -> None:
-    """Any other address than the proxy's own of the loopback network is as good as one from outside."""
+    """127.0.0.2 stands for an address from outside: `/health/ready/` is refused to it, `/health/live/` is not."""
     web.behave = json_reply({"status": "ok"})
     try:
         assert asked(proxy, "GET", "/health/ready/")[0] == 200

@@ -1,4 +1,4 @@
-"""docs/admin.md names the buttons, fields and lists that there are."""
+"""The buttons, fields and lists that docs/admin.md names exist."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""docs/callbacks.md names the figures that the code has."""
+"""The figures in docs/callbacks.md are those of the code."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""docs/collectors.md shows a collector that works, and names what is really there."""
+"""The collector in docs/collectors.md works, and the names on the page exist."""
 
 import inspect
 import json

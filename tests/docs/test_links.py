@@ -1,4 +1,4 @@
-"""Links into a page lead to a heading that it has. (That the pages exist is tests/architecture's.)"""
+"""A link to a heading of a page leads to one that exists. (tests/architecture checks that the pages exist.)"""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """As GitHub and others make them of headings."""
+    """Return the anchors that GitHub and others make of the page's headings."""
     headings = HEADING.findall(CODE.sub("", page.read_text(encoding="utf-8")))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""The pages in docs/plugins/ are what the plugins say of themselves."""
+"""The pages in docs/plugins/ are generated from what the plugins say about themselves."""
 
 import inspect
 import json

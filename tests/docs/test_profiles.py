@@ -1,4 +1,4 @@
-"""docs/profiles.md says what the shipped profiles, the engine and the API really do."""
+"""What docs/profiles.md says is true of the shipped profiles, the engine and the API."""
 
 import json
 import re
@@ -22,7 +22,7 @@ LINKED = re.compile(r"\[(.*?)\]\(.*\)")
 
 
 def weights(code: str) -> dict[str, float]:
-    """What a shipped profile's scorers weigh; one that it lists without a weight: 0."""
+    """Return the weights of a shipped profile's scorers, 0 for one without a weight."""
     listed = shipped_document(code)["plugins"]
     return {each["name"]: each.get("weight", 0) for each in listed if REGISTRY.plugins[each["plugin"]].scores()}
 

@@ -1,4 +1,4 @@
-"""docs/provisioning.md shows a provider that keeps the laws, and names what is really there."""
+"""The provider in docs/provisioning.md keeps the rules for providers, and the names on the page exist."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ PAGE = page("provisioning.md")
 
 
 class Shelf(BaseHTTPRequestHandler):
-    """The interface that the page's example speaks to."""
+    """A server with the interface that the page's example uses."""
 
     server: Any
 
@@ -58,7 +58,7 @@ class Shelf(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads it."""
+        """Log nothing."""
 
 
 @contextmanager

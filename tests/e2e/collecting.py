@@ -39,13 +39,13 @@ source_create(
 
 
 class Collecting:
-    """The installation, and what its database holds."""
+    """An installation with its database and broker, which sources are added to."""
 
     def __init__(self, installation: Installation, broker: redis.Server, database: Any) -> None:
         self.installation, self.broker, self._database = installation, broker, database
 
     def source(self, code: str, server: Peer, *, schedule: int = 5, timeout: float = 3) -> None:
-        """One that asks the server's `/{code}` for the bandwidth of all lines."""
+        """Create a source that asks the server's `/{code}` for the bandwidth of all lines."""
         url = f"http://127.0.0.1:{server.server_address[1]}/{code}"
         self.installation.python(SOURCE.format(code=code, url=url, schedule=schedule, timeout=timeout))
 
@@ -61,7 +61,7 @@ class Collecting:
 
     @contextmanager
     def running(self, name: str, *options: str) -> Iterator[Child]:
-        """A worker or a beat, stopped at the end if it still runs."""
+        """Run a worker or a beat; it is stopped at the end if it still runs."""
         child = self.start(name, *options)
         try:
             yield child
@@ -70,7 +70,7 @@ class Collecting:
 
     @contextmanager
     def kept_running(self, name: str, *options: str) -> Iterator[Callable[[], bool]]:
-        """Started again where it has ended, whenever that is called: as compose does, and a service manager."""
+        """Run a process; each call of the returned function starts it again if it has ended, as compose does."""
         children = [self.start(name, *options)]
 
         def kept() -> bool:
@@ -87,7 +87,7 @@ class Collecting:
         return self.installation.start(name, *CELERY, name, *options)
 
     def check(self) -> None:
-        """Nothing is half stored, nothing is counted twice, no source was asked by two at once."""
+        """Assert that nothing is half stored, nothing is counted twice, and no source was asked by two runs at once."""
         newest = self.rows("SELECT DISTINCT at FROM metrics_ingest_latest")
         said = self.rows("SELECT max(started_at) FROM metrics_ingest_run WHERE state = 'succeeded'")
         assert newest == [row for row in said if row[0]], "the latest values are those of the last run that succeeded"
@@ -116,7 +116,7 @@ UNCLAIMED = """
 
 @contextmanager
 def collecting(folder: Path, postgresql_server: str) -> Iterator[Collecting]:
-    """One without sources yet, and without processes."""
+    """An installation with neither sources nor processes."""
     name = f"collecting_{uuid4().hex}"
     with closing(psycopg2.connect(postgresql_server)) as server:
         server.autocommit = True
@@ -133,13 +133,13 @@ def collecting(folder: Path, postgresql_server: str) -> Iterator[Collecting]:
 
 
 def measured(exchange: Exchange) -> None:
-    """All lines, each with the same value: how many times anything was asked."""
+    """Answer with a value for all lines, the same for each: how many times the server was asked."""
     value = len(exchange.server.calls)
     json_reply([{"i": f"i{i}", "l": f"l{n}", "v": value} for i in range(IDCS) for n in range(LINES_EACH)])(exchange)
 
 
 def waiting_first(seconds: float) -> Behaviour:
-    """The same, after a while."""
+    """Return a behaviour that waits and then answers as `measured`."""
 
     def behave(exchange: Exchange) -> None:
         exchange.wait(seconds)

@@ -15,15 +15,15 @@ __all__ = ["BUSY", "Answer", "Needs", "Portal"]
 TIMEOUT = 30
 BUSY, OVERLOADED = "idempotency_key_busy", "busy"
 Needs = dict[str, float]
-"""Of each resource so much, in one IDC."""
+"""What is needed of each resource in one IDC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What was asked of which web process and when, and what came back; `status` None: nothing did.
+    """A request to a web process with its times and its answer.
 
-    `needs`: of each IDC that something is to be placed in, of a gang for each order. `again`: the same was asked
-    before, and nobody knows what has become of that.
+    The `status` is None if no answer came. `needs`: what is to be placed, for each IDC or, of a gang, for each order.
+    `again`: the same request was sent before, and its outcome is not known.
     """
 
     what: str
@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def settled(self) -> bool:
-        """Whether the portal knows what has become of it."""
+        """Whether the answer tells the portal what has become of its request."""
         return self.status is not None and self.status < 500 and self.code != BUSY
 
     @property
@@ -58,7 +58,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Portal:
-    """One of them, with what it holds."""
+    """A portal of the crowd, with the placements that it holds."""
 
     ports: Sequence[int]
     token: str
@@ -67,7 +67,7 @@ class Portal:
     _mine: list[str] = field(default_factory=list)
 
     def work(self, until: Event) -> None:
-        """Until it is told to stop."""
+        """Send one request after the other until `until` is set."""
         while not until.is_set():
             self.turn()
 
@@ -88,9 +88,9 @@ class Portal:
         self._mine += [each["id"] for each in answer.placements if answer.what not in {"confirm", "release"}]
 
     def ask(self, what: str, path: str, body: Any, *, key: str = "", **more: Any) -> Answer:
-        """One request, on a connection of its own, to whichever web process; sent again where that is too busy.
+        """Send a request to any web process, on a connection of its own, and send it again while that is overloaded.
 
-        A refusal as `busy` has done nothing: had it stored anything, the request would be stored twice.
+        A refusal with the code `busy` has stored nothing: otherwise the request would be stored twice.
         """
         while (answer := self._ask(what, path, body, key=key, **more)).code == OVERLOADED:
             sleep(self.chance.uniform(0.1, 0.5))
@@ -131,7 +131,7 @@ class Portal:
         return self.ask("reserve", "/schedule/", order, needs=[needs_of(order)])
 
     def _reserve_once(self) -> Answer:
-        """Asked again under the same key until it is known what has become of it."""
+        """Send an order again under the same key until its outcome is known, four times at the most."""
         order, key = self._order(), str(uuid4())
         for attempt in range(4):
             answer = self.ask("reserve", "/schedule/", order, key=key, needs=[needs_of(order)], again=attempt > 0)
@@ -184,7 +184,7 @@ class Portal:
 
 
 def needs_of(order: dict[str, Any]) -> Needs:
-    """Of an order that goes to one IDC."""
+    """Return what an order that goes to one IDC needs of each resource."""
     return {
         resource: sum(machine["count"] * machine[resource] for machine in order["machines"])
         for resource in ("bandwidth_mbps", "cpu")

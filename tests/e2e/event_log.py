@@ -1,4 +1,4 @@
-"""An auditor of its own: it reads the log of events, past Django and past the ledger, and adds up who holds what."""
+"""An independent auditor: it reads the log of events without Django and the ledger, and adds up what is held."""
 
 import json
 import sqlite3
@@ -22,12 +22,12 @@ HOLDINGS = """
     JOIN inventory_idc AS idc ON idc.id = holding.idc_id LEFT JOIN inventory_line AS line ON line.id = holding.line_id
 """
 Thing = tuple[str, str, str]
-"""IDC, line (none: ""), resource."""
+"""The codes of IDC and line (empty if it is not of a line), and the resource."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One event."""
+    """One event of a placement."""
 
     placement: str
     version: int
@@ -38,7 +38,7 @@ class Logged:
 
 
 class Book:
-    """What is held of everything after each event."""
+    """What is held of each resource, added up event by event."""
 
     def __init__(self, limits: Mapping[str, float]) -> None:
         self.held: dict[Thing, float] = defaultdict(float)
@@ -59,7 +59,7 @@ class Book:
         return self
 
     def room(self, thing: Thing, since: float, until: float) -> float:
-        """What was free of it all the time."""
+        """Return how much of the resource was free at every moment between the two times."""
         times, held = self._changes[thing]
         first, last = bisect_right(times, since) - 1, bisect_right(times, until)
         return self._limits[thing[2]] - max(held[first:last])
@@ -68,13 +68,13 @@ class Book:
         return any(begun <= until and ended >= since for begun, ended in self._waits.values())
 
     def states_between(self, placement: str, since: float, until: float) -> set[str]:
-        """The states that the placement was in."""
+        """Return the states that the placement was in between the two times."""
         times = self._moves[placement]
         first, last = max(bisect_left(times, since) - 1, 0), bisect_right(times, until)
         return set(self.states[placement][first:last])
 
     def entered(self, placement: str, at: float) -> float:
-        """When the placement came into the state that it was in."""
+        """Return when the placement came into the state that it was in at that time."""
         times = self._moves[placement]
         return times[max(bisect_right(times, at) - 1, 0)]
 
@@ -117,7 +117,7 @@ class Book:
 
 @contextmanager
 def at_one_moment(url: str) -> Iterator[Any]:
-    """A cursor that sees everything as it was at one moment."""
+    """A cursor whose queries all see the database as it was at one moment."""
     if url.startswith("sqlite"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=20, isolation_level=None)) as connection:
             cursor = connection.cursor()
@@ -131,7 +131,10 @@ def at_one_moment(url: str) -> Iterator[Any]:
 
 
 def in_order_of_commit(cursor: Any, *, postgresql: bool) -> list[Logged]:
-    """SQLite lets one write after the other; PostgreSQL keeps the time of every commit if it is asked to."""
+    """Return all events in the order of their commits.
+
+    SQLite writes one transaction after the other, so the ids are in that order; PostgreSQL is set to keep commit times.
+    """
     at = f"extract(epoch FROM {COMMITTED})::float8" if postgresql else "(julianday(at) - 2440587.5) * 86400"
     cursor.execute(EVENTS.format(at=at, order=f"{COMMITTED}, id" if postgresql else "id"))
     return [
@@ -148,13 +151,13 @@ def in_order_of_commit(cursor: Any, *, postgresql: bool) -> list[Logged]:
 
 
 def rows_of(cursor: Any) -> dict[Thing, float]:
-    """What the ledger says is ordered of everything."""
+    """Return what is ordered of each resource by the ledger."""
     cursor.execute(HOLDINGS)
     return {(idc, line or "", resource): ordered for idc, line, resource, ordered in cursor.fetchall() if ordered}
 
 
 def told_apart(book: Book, ledger: Mapping[Thing, float]) -> Sequence[str]:
-    """Where log and ledger differ."""
+    """Return a line for each resource of which log and ledger tell different amounts."""
     held = {thing: amount for thing, amount in book.held.items() if amount}
     return [
         f"{thing}: {held.get(thing)} by the log, {ledger.get(thing)} in the ledger"

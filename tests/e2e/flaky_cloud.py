@@ -1,4 +1,4 @@
-"""A cloud behind a bad road: some calls have their effect and no answer, some are turned away."""
+"""A proxy in front of a cloud: some calls have their effect but get no answer, and some are turned away."""
 
 import random
 import threading
@@ -19,7 +19,7 @@ REFUSAL = (
 
 
 class FlakyRoad(ThreadingHTTPServer):
-    """Hands calls on to `beyond`. Of those that start or stop machines a share is lost on the way there, or back."""
+    """Passes calls on to `beyond`; of those that start or stop machines, a share is turned away or loses its answer."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -38,7 +38,7 @@ class FlakyRoad(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Who asked may be dead by now."""
+        """Print no error: the worker that asked may have been killed."""
 
 
 class _Crossing(BaseHTTPRequestHandler):
@@ -83,7 +83,7 @@ class _Crossing(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """What happened is counted."""
+        """Log nothing: `seen` counts what happened."""
 
 
 @contextmanager

@@ -29,7 +29,7 @@ KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "LD_PRELOAD", "CLOCK_OFFSET", "BILLING
 def wait_for(condition: Callable[[], object], what: str, *, seconds: float = 60) -> None:
     """Return once `condition` holds; the test fails with `what` if it takes longer than `seconds`.
 
-    These are seconds of a machine that has nothing else to do: where others keep it busy, it may take as much longer.
+    On a machine that others keep busy it may take longer, in proportion to the load.
     """
     begun, crowd = monotonic(), 1.0
     while not condition():
@@ -39,7 +39,7 @@ def wait_for(condition: Callable[[], object], what: str, *, seconds: float = 60)
 
 
 def _crowd() -> float:
-    """How many processes there are for each core, as far as that is an excuse."""
+    """Return the load of each core, up to the highest that excuses a longer wait."""
     return min(os.getloadavg()[0] / (os.cpu_count() or 1), LONGEST_EXCUSE)
 
 
@@ -81,9 +81,9 @@ class Installation:
         )
 
     def migrate(self) -> None:
-        """What `manage.py migrate` does to an installation without a database: a copy of one that it made before.
+        """Give the installation a migrated database: a copy of one that was made before.
 
-        One with a database of its own on a server is migrated in earnest.
+        If `DATABASE_URL` is set, that database is migrated instead.
         """
         if "DATABASE_URL" in self.environment:
             self.manage("migrate", "--verbosity", "0")
@@ -96,7 +96,7 @@ class Installation:
         return self.var / DATABASE
 
     def count(self, table: str, where: str = "1") -> int:
-        """The rows of a table, read past Django: it can be asked often."""
+        """Return the number of a table's rows, without Django, so that a test can ask often."""
         with closing(sqlite3.connect(self.database, timeout=20)) as connection:
             found: int = connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0]
             return found
@@ -132,7 +132,7 @@ def _environment(folder: Path) -> list[bytes]:
 
 
 def post(url: str, body: dict[str, Any], token: str) -> dict[str, Any]:
-    """What the API answers."""
+    """Return the API's answer to a POST."""
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=60) as response:
         answer: dict[str, Any] = json.load(response)

@@ -1,4 +1,4 @@
-"""Whether what a crowd was refused is true: by the log of what was held, and by who was killed when."""
+"""Checks whether the refusals that a crowd got are true, by the log of events and by the times of kills."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,14 +24,14 @@ SHORTEST_TTL = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Auditor:
-    """`deaths`: when each web process was killed, by its port."""
+    """Judges answers; `deaths` has the times when each web process was killed, by its port."""
 
     book: Book
     idcs: Sequence[str]
     deaths: Mapping[int, Sequence[float]]
 
     def complaints(self, answers: Sequence[Answer]) -> list[Answer]:
-        """The answers that should not have been given, and those that were lost without an excuse."""
+        """Return the answers that were wrong, and the requests that were lost although no process was killed."""
         heard = defaultdict(list)
         for answer in answers:
             if answer.status is not None:
@@ -50,7 +50,7 @@ class Auditor:
         )
 
     def _was_killed(self, answer: Answer, heard: Iterable[Answer]) -> bool:
-        """An answer is lost with the process that was asked, or before its successor has answered anybody."""
+        """Whether the process was killed before it answered, or its successor had not answered anybody yet."""
         deaths = [death for death in self.deaths[answer.port] if death <= answer.answered]
         return bool(deaths) and not any(deaths[-1] < one.asked and one.answered < answer.asked for one in heard)
 
@@ -70,7 +70,7 @@ class Auditor:
                 return False
 
     def _could_not_be_had(self, answer: Answer) -> bool:
-        """It fitted nowhere, or others were quicker each time."""
+        """Whether the order fitted nowhere, or lost against others at each attempt."""
         if answer.code == "conflict":
             return bool(answer.body["decision"]["result"] == "scheduled")
         if "kept for orders that wait" in answer.body["detail"]:
@@ -78,17 +78,17 @@ class Auditor:
         return len(self._with_room_for(answer, answer.needs[:1])) < len(answer.needs)
 
     def _is_true_of_a_gang(self, answer: Answer) -> bool:
-        """Those who were quicker each time are as true as there being no room."""
+        """Whether the gang lost against others at each attempt, or there was no room for it."""
         codes = {problem.get("code") for problem in answer.body["results"]} - {None}
         return codes == {"conflict"} or (codes == {"no_feasible_idc"} and self._had_no_room(answer))
 
     def _had_no_room(self, answer: Answer) -> bool:
-        """For it all where it was to be; these answers do not say whether there was room that was kept for others."""
+        """Whether the wanted IDC, or every IDC, lacked room for all of it, or room may have been kept for others."""
         roomy = self._with_room_for(answer, answer.needs)
         return (answer.recommended not in roomy if answer.recommended else not roomy) or self._room_was_kept(answer)
 
     def _room_was_kept(self, answer: Answer) -> bool:
-        """What is given back where somebody waits is kept so long, unless those who wait are tried before."""
+        """Whether an order was waiting shortly before: room that is given back is kept for it until the next round."""
         return self.book.anybody_waited(answer.asked - UNTIL_NEXT.total_seconds() - LAG, answer.answered)
 
     def _cannot_move(self, answer: Answer, movable: set[str]) -> bool:
@@ -98,7 +98,7 @@ class Auditor:
         return any(f"that is {state} cannot" in answer.body["detail"] for state in between - movable)
 
     def _with_room_for(self, answer: Answer, all_needs: Sequence[Needs]) -> list[str]:
-        """The IDCs in which all of that fitted together, all the time."""
+        """Return the IDCs in which all needs together fitted during the whole request."""
         since, until = answer.asked - LAG, answer.answered
         together = {resource: sum(needs[resource] for needs in all_needs) for resource in ("bandwidth_mbps", "cpu")}
         lines = {"bandwidth_mbps": LINE, "cpu": ""}

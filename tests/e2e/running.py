@@ -1,4 +1,4 @@
-"""`make run` as somebody at a terminal has it."""
+"""`make run`, as a person starts it in a terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ PYTHON = Path(sys.base_prefix, "bin", "python3")
 
 
 def started(installation: Installation) -> Child:
-    """`make run`, just typed."""
+    """Start `make run`, without waiting for it."""
     return installation.start("make", "make", "--no-print-directory", "run", f"PYTHON={PYTHON}")
 
 
 @contextmanager
 def made(installation: Installation, *, seconds: float = 120) -> Iterator[Child]:
-    """`make run` once it is ready, stopped at the end if it still runs."""
+    """Start `make run` and wait until it is ready; it is stopped at the end if it still runs."""
     child = started(installation)
     try:
         wait_for(lambda: READY in said(child) or not child.running, "make run", seconds=seconds)
@@ -32,18 +32,18 @@ def made(installation: Installation, *, seconds: float = 120) -> Iterator[Child]
 
 
 def ended(child: Child) -> int:
-    """The exit status, once it has come to its end."""
+    """Wait for the end of `make run`; return its exit status."""
     wait_for(lambda: not child.running, "the end of make run")
     return child.process.wait()
 
 
 def said(child: Child) -> str:
-    """All that it has printed."""
+    """Return all that it has printed."""
     return child.last_words(lines=1000)
 
 
 def command(pid: int) -> list[bytes]:
-    """The words of a process's command line; none if it is gone."""
+    """Return the words of a process's command line, or none if the process is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:

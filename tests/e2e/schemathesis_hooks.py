@@ -1,6 +1,6 @@
-"""Schemathesis' hooks: who asks changes from request to request, and what is asked about is there.
+"""Hooks for Schemathesis: each request is sent by a user of a random role, and often names objects that exist.
 
-No request takes away the access by which all the others are sent.
+No request takes away the access with which all the others are sent.
 """
 
 import json
@@ -28,16 +28,16 @@ WEIGHTS = {"admin": 7, "operator": 1, "portal": 1, "viewer": 1}
 ODD_HEADERS = 0.1
 REAL = 0.9
 WHOLE = 0.2
-"""Share of the edits and commits that are sent what is sure to be taken."""
+"""The share of edits and commits that are sent with a body which must be accepted."""
 CONDITIONS = 0.1
-"""Share of the requests that keep their `If-Match`, which by chance fits nothing, or their `Idempotency-Key`.
+"""The share of requests that keep their `If-Match` or their `Idempotency-Key`.
 
-Schemathesis sends the same in most cases: all but the first would be refused for it.
+Schemathesis sends the same values in most cases, so all requests but the first would be refused because of them.
 """
 FRESH_FOR = 3.0
-"""Seconds for which it is taken that what was there a moment ago still is."""
+"""Seconds for which a list of existing objects is used before it is asked for again."""
 SPARED = 6
-"""So many of a kind are left when things are deleted."""
+"""The number of objects of each kind that deletions leave."""
 ODD = {
     "Idempotency-Key": ["", "a" * 256, "a b", "é", "[]", "\xff\xfe", "a,b"],
     "If-Match": ["", "*", '"', 'W/"x"', '"x", "y"', '""', "é", ",", '"' * 300, "\xff"],
@@ -82,7 +82,7 @@ _known: dict[str, tuple[float, list[Any]]] = {}
 
 @schemathesis.hook
 def filter_case(context: Any, case: Any) -> bool:
-    """Whether to send it: of what each operation's schema comes to, a share."""
+    """Whether to send the case: a share of those from the schema, and none that takes away the access of the tests."""
     if case.meta is not None and case.meta.phase.name == TestPhase.COVERAGE and chance.random() > FUZZING["share"]:
         return False
     if case.method.upper() == "GET":
@@ -97,7 +97,7 @@ def filter_case(context: Any, case: Any) -> bool:
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
-    """Name what is there, as somebody of one of the roles, with a header that nobody expects now and then."""
+    """Send the case as a user of a random role, with a name that exists and now and then with an unexpected header."""
     documented = case.method.upper() == case.operation.method.upper()
     role = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0] if documented else "admin"
     case.headers["Authorization"] = f"Bearer {TOKENS[role]}"
@@ -124,7 +124,7 @@ def _set_headers(case: Any) -> None:
 
 
 def _send_what_is_taken(case: Any) -> None:
-    """Name one of those of which many can be changed, and commit what is recommended now."""
+    """In a share of the cases replace the body by one that must be accepted: an edit of a row or a new commit token."""
     if case.path_parameters or chance.random() > WHOLE:
         return
     resource = case.path.split("/")[3]
@@ -148,7 +148,7 @@ def _names(body: Any, key: str, values: list[Any]) -> bool:
 
 
 def _there(case: Any) -> dict[str, Any]:
-    """The path's parameters, of something that there is."""
+    """Return parameters of the path that name an object which exists."""
     resource, (name, *more) = case.path.split("/")[3], case.path_parameters
     ending = TAKES_AWAY.get(case.method.upper())
     takes_away = ending is not None and case.path.endswith(ending or "/")
@@ -163,7 +163,7 @@ def _there(case: Any) -> dict[str, Any]:
 
 
 def _all(resource: str) -> list[Any]:
-    """What there is of a kind, but for the access by which all is sent."""
+    """Return the keys of all objects of a kind, without the users and tokens with which the requests are sent."""
     at, found = _known.get(resource, (0.0, []))
     if monotonic() - at > FRESH_FOR:
         spared = {"users": USERS, "tokens": TOKEN_IDS}.get(resource, [])
@@ -189,7 +189,7 @@ def _asked(path: str, document: dict[str, Any] | None = None) -> Any:
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    """Note which operations were carried out, or refused for what has become of the thing that was named."""
+    """Note which operations have succeeded, or were refused with a 409."""
     reached = f"{case.method.upper()} {case.path}"
     if reached not in _reached and (response.status_code < 300 or response.status_code == 409):
         _reached.add(reached)

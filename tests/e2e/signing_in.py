@@ -1,4 +1,4 @@
-"""A browser without pictures, and an installation to sign in to."""
+"""A client that signs in as a browser does, and an installation with an OpenID provider."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Provider(Protocol):
 
 
 class Browser(requests.Session):
-    """A browser at the installation, which follows no redirect by itself."""
+    """A session with the installation that does not follow redirects by itself."""
 
     def __init__(self, site: str) -> None:
         super().__init__()
@@ -64,14 +64,14 @@ class Browser(requests.Session):
 
     @property
     def known(self) -> bool:
-        """Whether the installation knows who this is, at each of its doors alike."""
+        """Whether the browser is signed in, which admin, console and API must agree on."""
         doors = {path: self.to(path).status_code for path in ("/admin/", "/console/", "/api/v1/me/")}
         assert set(doors.values()) in ({200}, {302, 401}), doors
         return doors["/admin/"] == 200
 
 
 class Site:
-    """The installation, its provider, and what its programs see of its users."""
+    """The installation with its provider, and with a token to ask for its users."""
 
     def __init__(self, installation: Installation, provider: Provider, token: str) -> None:
         self.installation, self.provider, self._token = installation, provider, token
@@ -88,7 +88,7 @@ class Site:
         return requests.request(method, f"{self.url}/api/v1/users/{name}/", json=body, headers=headers, timeout=60)
 
     def sign_in(self, browser: Browser, subject: str, wanted: str = "/console/") -> requests.Response:
-        """Go the way by the provider; returns the installation's answer to who comes back from there."""
+        """Sign in by the provider; return the installation's answer when the browser comes back from there."""
         return browser.to(self.back(browser, subject, wanted))
 
     def back(self, browser: Browser, subject: str, wanted: str = "/console/") -> str:

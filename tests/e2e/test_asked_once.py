@@ -67,7 +67,7 @@ def asked(installation: Installation, token: str, killed: str = "") -> str:
 
 
 def test_it_works(installation: Installation) -> None:
-    """Killed between the work and the answer: neither is there, and the next one does the work."""
+    """A process that is killed before it has kept the answer leaves no work behind; the next request does the work."""
     token = installation.manage("token_create", "root", "test").strip()
     asked(installation, token, killed="before the answer is kept")
     assert installation.python(REGIONS) == "0"

@@ -1,4 +1,4 @@
-"""A worker that is killed between sending a callback and writing that down loses nothing."""
+"""No callback is lost when a worker is killed after sending one and before recording that."""
 
 import signal
 import sys

@@ -1,4 +1,6 @@
-"""Workers are killed, Redis forgets everything, beat is away, a source drips: nothing is lost, nothing is doubled."""
+"""Sources go on being measured, with nothing lost and nothing doubled, when workers are killed, Redis is flushed, beat
+stops or a source answers slowly.
+"""
 
 import os
 import signal
@@ -64,7 +66,7 @@ def killed(child: Child) -> None:
 
 
 def test_a_worker_killed_in_the_middle_of_a_run(house: Collecting, server: Peer) -> None:
-    """Five times: while the source is asked, while its answer is stored, just after."""
+    """A worker is killed at five random moments: the source is being asked, its answer is being stored, or just was."""
     seed = int.from_bytes(os.urandom(2))
     moments = Random(seed)
     server.behave = waiting_first(0.2)
@@ -118,7 +120,7 @@ def test_redis_flushed_and_restarted_under_load(house: Collecting, server: Peer)
 
 
 def gaps(house: Collecting) -> list[timedelta]:
-    """The times between the runs of each source."""
+    """Return the times between successive runs of each source."""
     begun: dict[str, Any] = {}
     found = []
     for code, _, at in house.rows(RUNS):
@@ -128,7 +130,7 @@ def gaps(house: Collecting) -> list[timedelta]:
 
 
 def test_an_hour_without_beat_is_one_run_a_source(house: Collecting, server: Peer) -> None:
-    """And twenty messages for each that have waited for a worker are no more than one."""
+    """After an hour without beat, and with twenty messages for each source in the queue, each source is asked once."""
     codes = [f"s{number}" for number in range(3)]
     for code in codes:
         house.source(code, server, schedule=120)

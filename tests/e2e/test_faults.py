@@ -1,4 +1,4 @@
-"""What docs/faults.md promises, on one installation of which one part after the other is stopped, paused or killed."""
+"""One part of an installation after the other is stopped, paused or killed, and what docs/faults.md promises holds."""
 
 import json
 import os
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.long, pytest.mark.postgresql, pytest.mark.timeout(150)
 
 PORTALS = 6
 IN_FLIGHT = 8
-"""Orders at a time: more than a web process has places."""
+"""The orders that are sent at a time: more than a web process has places for."""
 LEFT_ALONE = 2.0
 """Seconds after which nginx asks a server again that did not answer; `fail_timeout` in its configuration, and more."""
 AT_ONCE = 1.0
@@ -58,7 +58,7 @@ ASKED = {"region": "A", "machines": [{"count": 1, "cpu": 1}]}
 RESERVED = {**ASKED, "action": "reserve"}
 PROVISIONED = {**ASKED, "action": "provision"}
 NO_SIGN_OF_LIFE = "UPDATE work_heartbeat SET at = at - interval '1 minute' WHERE trade = %s"
-"""As if as much time had passed since: a process counts as missing after three quarters of a minute."""
+"""Makes a heartbeat a minute older: a process counts as missing after three quarters of a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Answer:
 
 
 class Site:
-    """A web process, a worker and beat, on a PostgreSQL and a Redis of their own."""
+    """An installation with a web process, a worker and beat, on a PostgreSQL and a Redis of its own."""
 
     def __init__(self, folder: Path, database: postgresql.Server, broker: redis.Server) -> None:
         self.database, self.broker, self.port = database, broker, free_port()
@@ -93,7 +93,7 @@ class Site:
     def ask(
         self, method: str, path: str, body: Any = None, *, port: int | None = None, within: float = 30, key: str = ""
     ) -> Answer:
-        """The answer; raises OSError or HTTPException where none comes within so many seconds."""
+        """Return the answer; raise OSError or HTTPException if none comes within so many seconds."""
         began = monotonic()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         headers |= {"Idempotency-Key": key} if key else {}
@@ -116,7 +116,7 @@ class Site:
         return self.ask("POST", "/api/v1/schedule/", {**body, **fields}, port=port, within=within, key=key)
 
     def recommended(self, **fields: Any) -> Answer:
-        """A recommendation, which nothing may hold up."""
+        """Return a recommendation, which must come within a second whatever fails."""
         answer = self.schedule(within=AT_ONCE, **fields)
         assert answer.status == 200, answer
         return answer
@@ -152,7 +152,7 @@ class Site:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A file system of that size, in the folder."""
+    """Mount a file system of that size as the folder."""
     folder.mkdir()
     made = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=755", "tmpfs", folder],
@@ -170,7 +170,7 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
 
 @contextmanager
 def full(disk: Path) -> Iterator[None]:
-    """Nothing more can be written to it."""
+    """Fill the disk, so that nothing more can be written to it."""
     ballast = disk / "ballast"
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while file.write(bytes(4096)):
@@ -192,7 +192,7 @@ def away(server: redis.Server) -> Iterator[None]:
 
 @contextmanager
 def full_memory(server: redis.Server) -> Iterator[None]:
-    """It answers, and stores nothing more."""
+    """Have Redis answer, but store nothing more."""
     with Redis.from_url(server.url) as client:
         client.config_set("maxmemory", "1")
         try:
@@ -203,7 +203,7 @@ def full_memory(server: redis.Server) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The disk of the database."""
+    """The small disk that the database is on."""
     parent = Path(tempfile.mkdtemp())  # pytest's own folders are closed to PostgreSQL's user
     parent.chmod(0o755)
     with small_disk(parent / "disk", 400) as found:
@@ -223,7 +223,7 @@ def parts(disk: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site
 
 @pytest.fixture
 def site(parts: Site) -> Iterator[Site]:
-    """All parts work before the test, and again after it, though nobody has started a worker or beat again."""
+    """All parts work before the test and again after it, although the test starts neither worker nor beat again."""
     wait_for(parts.is_well, "all parts to work", seconds=60)
     yield parts
     wait_for(parts.is_well, "all parts to work again", seconds=60)
@@ -282,7 +282,7 @@ def test_redis_is(how: Callable[[redis.Server], AbstractContextManager[None]], s
 
 
 def taken(site: Site) -> Answer:
-    """The answer to an order, which is sent again where too many came at a time for a machine that is busy."""
+    """Return the answer to an order, which is sent again while the web process is busy."""
     while (answer := site.schedule(PROVISIONED)).code == "busy":
         sleep(float(answer.headers["retry-after"]))
     return answer
@@ -365,7 +365,7 @@ def test_an_extender_hangs(site: Site) -> None:
 
 @contextmanager
 def more_webs(site: Site, number: int, **variables: str) -> Iterator[dict[int, Child]]:
-    """So many more web servers, by the ports that they listen on."""
+    """Run this number of further web servers; yield them by their ports."""
     webs = {port: site.start_web(port, **variables) for port in (free_port() for _ in range(number))}
     try:
         for port in webs:
@@ -385,7 +385,7 @@ def test_the_databases_disk_is_full(site: Site, disk: Path) -> None:
 
 
 def first(ask: Callable[[], Answer], wanted: Callable[[Answer], bool]) -> Answer:
-    """The first such answer of many: what is left of the files takes some rows."""
+    """Return the first such answer of 3,000: a full disk's files have room left for some rows."""
     found = next((answer for answer in (ask() for _ in range(3000)) if wanted(answer)), None)
     assert found is not None, "there was always room"
     return found
@@ -456,7 +456,7 @@ def test_a_rolling_restart_by_signals_alone_drops_no_request_with_a_key(site: Si
 
 @contextmanager
 def portals(site: Site, port: int, *, keys: bool = False) -> Iterator[Counter[int | str]]:
-    """What portals are answered that recommend and reserve all the while, by status or error."""
+    """Have portals recommend and reserve all the while; yield a count of their answers, by status or error."""
     over, seen = Event(), Counter[int | str]()
 
     def portal(body: dict[str, Any]) -> None:
@@ -477,7 +477,7 @@ def portals(site: Site, port: int, *, keys: bool = False) -> Iterator[Counter[in
 
 
 def restart(site: Site, webs: dict[int, Child], port: int) -> None:
-    """Stop a web server by SIGTERM and start it again; returns once it is ready."""
+    """Stop a web server by SIGTERM and start it again; return once it is ready."""
     stop(webs[port])
     assert webs[port].process.returncode == 0, webs[port].last_words()
     webs[port] = site.start_web(port)
@@ -498,7 +498,7 @@ def test_an_order_with_a_key_whose_web_server_ends_over_it_is_taken_by_another(s
 
 @contextmanager
 def ending_over_each_request() -> Iterator[tuple[int, list[bytes]]]:
-    """The port of a server that closes each connection when it has read the request, and the requests that it read."""
+    """A server that reads each request and then closes the connection; yield its port and the requests that it read."""
     ended: list[bytes] = []
 
     def serve() -> None:

@@ -1,4 +1,4 @@
-"""A provider's answer that is not for this sign-in, or not its own, signs nobody in."""
+"""An answer of a provider that is forged or meant for another sign-in signs nobody in."""
 
 import hmac
 import json
@@ -22,9 +22,9 @@ Claims = dict[str, Any]
 
 
 class Forger:
-    """A provider that lets a test change what it says; without a change it is an honest one.
+    """A provider that a test can have lie; without a change it is honest.
 
-    `sign` makes the ID token of its claims, `told` is what it says of a user when asked.
+    `sign` makes the ID token of its claims; `told` is what it answers when asked about a user.
     """
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ def test_what_is_said_of_somebody_else_does_not_count(site: Site, forger: Forger
 
 
 def test_the_token_counts_more_than_what_is_said_when_asked(site: Site, forger: Forger) -> None:
-    """Groups that only the other has count as well."""
+    """The ID token's groups count; those that the provider tells when asked count only if the token has none."""
     forger.sign, forger.told = changed(groups=["staff"]), {"groups": ["idc-admins"]}
     site.sign_in(site.browser(), "s")
     assert site.user("mallory")["role"] == "viewer"

@@ -1,4 +1,4 @@
-"""A worker that imports a file is killed in the middle, and has done nothing or everything."""
+"""A worker that is killed while it imports a file has imported either nothing or everything."""
 
 import signal
 import sys
@@ -55,7 +55,7 @@ def has_come_to(installation: Installation, state: str) -> Callable[[], bool]:
 
 
 def rows_there(installation: Installation) -> tuple[int, int]:
-    """The IDCs, and what history says of them."""
+    """Return the number of IDCs, and of the history's records of imports."""
     return installation.count("inventory_idc"), installation.count("audit_change", "via = 'import'")
 
 

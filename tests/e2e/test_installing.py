@@ -17,7 +17,7 @@ PYTHON = Path(sys.base_prefix, "bin", "python3")
 
 
 def project(folder: Path) -> Path:
-    """One that needs nothing, so that setting it up takes no network."""
+    """Return a project without requirements, so that it can be set up without a network."""
     (folder / "requirements").mkdir()
     shutil.copy(ROOT / "requirements" / "install.sh", folder / "requirements")
     for lock in ("base.lock", "dev.lock"):
@@ -33,14 +33,14 @@ def bare(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A project, and what setting it up for the first time has come to."""
+    """A project, and the output of setting it up for the first time."""
     folder = project(tmp_path_factory.mktemp("first"))
     return folder, install(folder)
 
 
 @pytest.fixture
 def folder(first: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> Path:
-    """A copy of it as it was then: setting up takes seconds."""
+    """A copy of the project that was set up: to set up one for each test would take seconds."""
     return shutil.copytree(first[0], tmp_path / "copy", symlinks=True)
 
 
@@ -90,7 +90,10 @@ def test_a_set_up_that_was_cut_short_is_done_again(folder: Path) -> None:
 
 @pytest.mark.parametrize("activated", [".venv", "another"])
 def test_an_activated_environment_changes_nothing(folder: Path, activated: str) -> None:
-    """Its python3 comes first, and is neither another interpreter nor one to be deleted under its own feet."""
+    """An activated environment's python3 comes first in the path.
+
+    It does not count as another interpreter, and the environment that it runs from is not deleted.
+    """
     assert install(folder, wanted="dev").returncode == 0
     if activated == "another":
         subprocess.run([PYTHON, "-m", "venv", "--without-pip", folder / activated], check=True)

@@ -1,4 +1,4 @@
-"""Killed at any moment, `make run` leaves no process, and the next one works."""
+"""`make run` that is killed at any moment leaves no process behind, and the next one works."""
 
 import os
 import random
@@ -37,7 +37,7 @@ def test_it_works(demo: Installation, victim: bytes, attempt: int) -> None:
 
 
 def at(pid: int) -> str:
-    """What a process is, and what it waits for."""
+    """Return a process's command line and what the kernel says it waits for."""
     told = [" ".join(word.decode() for word in command(pid))]
     for name in ("status", "wchan", "syscall"):
         with suppress(OSError):

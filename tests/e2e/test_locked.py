@@ -1,4 +1,4 @@
-"""What `requirements/install.sh` installs is what the locks say, whatever was published since."""
+"""`requirements/install.sh` installs the releases of the locks, even if newer ones were published."""
 
 import hashlib
 import json
@@ -83,7 +83,7 @@ def test_the_packages_of_the_tests_need_nothing_that_is_not_locked() -> None:
 
 @pytest.mark.parametrize("name", ["base", "dev"])
 def test_each_lock_is_complete_by_itself(name: str) -> None:
-    """Nothing is resolved when a lock is installed: what it leaves out is not there."""
+    """The installer resolves no dependencies, so a package that a lock leaves out would be missing."""
     locked = _locked(f"{name}.lock")
     assert {package: version(package) for package in locked} == locked
     assert _needed(_asked(f"{name}.in")) == locked.keys()
@@ -100,7 +100,7 @@ def _locked(lock: str) -> dict[str, str]:
 
 
 def _asked(name: str) -> Iterator[Requirement]:
-    """Yield what a file of requirements asks for, with the files that it includes."""
+    """Yield the requirements of a file and of the files that it includes."""
     for line in (REQUIREMENTS / name).read_text(encoding="utf-8").splitlines():
         if line.startswith("-r "):
             yield from _asked(line.removeprefix("-r "))

@@ -1,4 +1,4 @@
-"""`make run`, from outside: it comes up, answers, stops whole, and says in one line what keeps it from that."""
+"""`make run` from outside: it starts, answers, stops with all its processes, and says in one line what hinders it."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_the_second_time_is_quick_and_a_second_at_once_refused(demo: Installatio
 
 @pytest.mark.long
 def test_its_sources_are_measured_from_the_first_run_on(demo: Installation) -> None:
-    """Who asks starts after who answers."""
+    """The demo's sources answer before beat asks them, so no run fails."""
     demo.tried("flush", "--noinput")
     with made(demo):
         wait_for(lambda: len(demo.python(RUNS).split()) >= 2, "the sources to be asked", seconds=60)
@@ -104,7 +104,7 @@ def test_a_process_that_dies_is_started_again(demo: Installation) -> None:
 
 @pytest.mark.long
 def test_a_web_server_that_dies_again_and_again_comes_back(demo: Installation) -> None:
-    """granian starts a worker anew that has died, and gives up where it dies again within seconds."""
+    """Granian replaces a worker that died, and ends if one dies within seconds; the supervisor then starts it again."""
     with made(demo) as run:
         for _ in range(2):
             workers = serving(demo)

@@ -1,4 +1,4 @@
-"""Hosts behind one proxy, each with a web server and a worker; beat on one of them; what one does holds on all."""
+"""Hosts behind one proxy, each with a web server and a worker, one of them with beat: a change on one holds on all."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Asks one host, or the proxy."""
+    """A client of one host or of the proxy."""
 
     host: str
     port: int
@@ -75,7 +75,7 @@ class Caller:
             return Answer(response.status, json.loads(response.read() or b"null"))
 
     def chooses(self) -> str | None:
-        """The IDC that it recommends."""
+        """Return the code of the IDC that the host recommends."""
         idc = self.post("/api/v1/schedule/", ASKED).document["idc"]
         return None if idc is None else str(idc["code"])
 
@@ -149,7 +149,7 @@ def test_a_token_revoked_on_one_host_writes_nothing_on_any(fleet: Fleet) -> None
 
 
 def statuses(fleet: Fleet, body: Any, token: str) -> list[int]:
-    """What the hosts answer a question or an order."""
+    """Return the status with which each host answers the request."""
     return [host.post("/api/v1/schedule/", body, token=token).status for host in fleet.hosts]
 
 

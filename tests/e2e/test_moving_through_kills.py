@@ -1,5 +1,7 @@
-"""Orders move to and fro while the web process is killed again and again: each holds its old place, or its new one, or
-both until the move is confirmed or given up; never neither, and nothing is oversold.
+"""Orders move to and fro while the web process is killed again and again.
+
+Each order always holds its old place, its new one or, until the move is confirmed or given up, both; nothing is
+oversold.
 """
 
 import http.client
@@ -71,7 +73,7 @@ TAKEN = """
 
 
 class Web:
-    """A web process that can be killed, and comes back at the same address."""
+    """A web process that can be killed and is started again at the same address."""
 
     def __init__(self, installation: Installation) -> None:
         self.installation, self.port = installation, free_port()
@@ -104,7 +106,7 @@ class Web:
 
 @dataclass(slots=True)
 class Mover:
-    """A portal that moves one order after the other, and does not know what became of calls that were cut off."""
+    """A portal that moves one order after the other, and is not told the outcome of calls that a kill cut off."""
 
     api: str
     token: str
@@ -166,7 +168,7 @@ def database(postgresql_server: str) -> str:
 
 @pytest.fixture
 def audit(database: str) -> Iterator[Callable[[], None]]:
-    """Looks at one moment of the database, while the web process writes or right after it has died."""
+    """A function that checks one snapshot of the database, while the web process writes or just after it was killed."""
     with closing(psycopg2.connect(database)) as connection:
         connection.set_session(isolation_level=ISOLATION_LEVEL_REPEATABLE_READ, readonly=True)
 
@@ -182,7 +184,7 @@ def audit(database: str) -> Iterator[Callable[[], None]]:
 
 
 def _check(placements: list[Any], claims: list[Any], taken: list[Any]) -> None:
-    """Each order holds what it runs on, and beside it at most the place that it is moving to; the ledger just that."""
+    """Assert that each order holds one active place and at most one that it moves to, and that the ledger agrees."""
     by_order = defaultdict(list)
     for placement, order, state, replaces, _idc in placements:
         by_order[order].append((state, placement, replaces))
@@ -234,14 +236,14 @@ def test_it_works(installation: Installation, web: Web, audit: Callable[[], None
 
 
 def _run(web: Web, token: str, order: str) -> None:
-    """Have an order placed and confirmed."""
+    """Place an order and confirm it."""
     asked = {"region": "A", "action": "reserve", "request_id": order, "machines": [{"bandwidth_mbps": SIZE}]}
     made = post(f"{web.api}schedule/", asked, token)
     post(f"{web.api}placements/{made['id']}/confirm/", {}, token)
 
 
 def _kill_in_between(web: Web, movers: list[Mover], audit: Callable[[], None]) -> tuple[int, int]:
-    """Kill the web process until enough calls of each kind were cut off; return how often it was looked and killed."""
+    """Kill the web process until enough calls of each kind were cut off; return the numbers of audits and of kills."""
     chance, until, looks, kills = random.Random(7), Event(), 0, 0
     with ThreadPoolExecutor(len(movers)) as pool:
         at_work = [pool.submit(mover.work, until) for mover in movers]

@@ -1,6 +1,6 @@
-"""Many portals, several web processes that are killed, connections that are dropped: nothing is ever oversold.
+"""Many portals order from several web processes that are killed and whose connections are cut: nothing is oversold.
 
-Beside the database's own constraint an auditor reads the log of events alone, in the order of their commits.
+Beside the database's own constraint an independent auditor checks the log of events in the order of their commits.
 """
 
 import os
@@ -36,7 +36,7 @@ IDCS, FEWER = 20, 5
 LIMITS = {"bandwidth_mbps": 900.0, "cpu": 20.0}
 THREADS = 8
 DROPPED = 3
-"""Connections that break at once; each may be that of all threads of a web process."""
+"""The connections that are cut at a time; each may be the one that all threads of a web process share."""
 FLEET = """
 from django.utils import timezone
 from idcsched.accounts.services import tenant_create, token_issue, user_create
@@ -71,7 +71,7 @@ while True:
 
 
 class Town:
-    """The web processes and the sweepers of one installation, any of which may die."""
+    """The web processes and sweepers of one installation, any of which can be killed."""
 
     def __init__(self, installation: Installation, idcs: Sequence[str], *, webs: int) -> None:
         installation.environment["WEB_THREADS"] = str(THREADS)
@@ -87,7 +87,7 @@ class Town:
             wait_for(lambda port=port: _answers(port), f"port {port}", seconds=60)  # type: ignore[misc]
 
     def kill(self, chance: random.Random) -> None:
-        """One of them, at once and without a word; another takes its place."""
+        """Kill a web process or a sweeper by SIGKILL, and start another in its place."""
         self.killed += 1
         if chance.random() < 0.2:
             _kill(self.sweepers.pop())
@@ -117,7 +117,7 @@ def _answers(port: int) -> bool:
 
 
 def _kill(child: Child) -> None:
-    """With all that it has started."""
+    """Kill the process and all that it has started."""
     os.killpg(child.process.pid, signal.SIGKILL)
     child.process.wait()
 
@@ -137,7 +137,7 @@ def town(folder: Path, *, webs: int, idcs: int, **settings: str) -> Iterator[tup
 
 
 def hammer(found: Town, token: str, url: str, *, clients: int, seconds: float, seed: int) -> list[Answer]:
-    """What the portals were answered, while processes die and connections break; audited all the while."""
+    """Return what portals were answered while processes were killed and connections cut; audit the database, too."""
     over, chance = Event(), random.Random(seed)
     portals = [Portal(found.ports, token, random.Random(seed + number)) for number in range(clients)]
     with ThreadPoolExecutor(clients) as pool:
@@ -160,7 +160,7 @@ def hammer(found: Town, token: str, url: str, *, clients: int, seconds: float, s
 
 
 def drop_connections(url: str, chance: random.Random) -> None:
-    """Some of them, whoever is at work there."""
+    """Cut some of the database's connections, chosen at random."""
     with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
@@ -170,7 +170,7 @@ def drop_connections(url: str, chance: random.Random) -> None:
 
 
 def audit_moment(url: str) -> Book:
-    """At one moment: no limit is passed, and log and ledger agree."""
+    """Assert for one moment that no limit is exceeded and that log and ledger agree; return the log's book."""
     with at_one_moment(url) as cursor:
         events = in_order_of_commit(cursor, postgresql=url.startswith("postgresql"))
         ledger = rows_of(cursor)
@@ -181,7 +181,7 @@ def audit_moment(url: str) -> Book:
 
 
 def check_answers(answers: Sequence[Answer], book: Book, stored: Mapping[str, set[str]]) -> None:
-    """Every answer says what is stored, and every refusal has stored nothing."""
+    """Assert that every answer says what is stored, and that every refusal has stored nothing."""
     for answer in answers:
         for told in answer.placements:
             states = book.states[told["id"]]

@@ -1,4 +1,4 @@
-"""A rolling upgrade: processes of the previous version and of this one work on the new tables, side by side."""
+"""A rolling upgrade: processes of the previous version and of this one work side by side on the new tables."""
 
 import subprocess
 import sys
@@ -75,7 +75,7 @@ class Web:
 
 @pytest.fixture(scope="module")
 def previous_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the previous version, out of the project's history."""
+    """The files of the previous version, taken from git."""
     archive = subprocess.run(["git", "archive", PREVIOUS], cwd=ROOT, capture_output=True, check=False)
     if archive.returncode:
         pytest.skip(f"the project's whole history is needed: {archive.stderr.decode()}")
@@ -109,7 +109,7 @@ def versions(
 
 
 def test_it_works(versions: tuple[Web, Web]) -> None:
-    """Orders go through all of their life, whichever version has the next word."""
+    """An order goes through all its states, with each step taken by the version that did not take the one before."""
     for first, then in (versions, versions[::-1]):
         assert first.schedule()["idc"]["code"] in "ab"
         reserved = first.schedule(action="reserve", status=201)

@@ -1,4 +1,4 @@
-"""A real cloud's language, workers that are killed, a road that loses answers: no machine is left or lost."""
+"""Workers are killed and a cloud's answers are lost while machines start and stop: no machine is left over or lost."""
 
 import json
 import os
@@ -31,7 +31,7 @@ WORKERS = 2
 PLACEMENTS = 80
 PATIENCE = 1200
 REGIONS = ("us-east-1", "us-east-2", "us-west-1", "us-west-2", "eu-west-1", "eu-central-1", "ap-northeast-1")
-"""Of the cloud: it goes through all machines of a region to find one."""
+"""The cloud's regions; there are several because it goes through all machines of a region to find one."""
 WORLD = """
 from idcsched.accounts.services import tenant_create
 from idcsched.inventory.services import idc_create, region_create
@@ -92,7 +92,7 @@ UNSETTLED = "SELECT count(*) FROM placement_placement WHERE state IN ('provision
 
 
 class Workers:
-    """So many, each replaced as soon as it is killed."""
+    """A number of workers, each of which is replaced as soon as it is killed."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
@@ -100,7 +100,7 @@ class Workers:
         self.alive = [self._another() for _ in range(WORKERS)]
 
     def kill_one(self) -> None:
-        """One that is at work: mostly a process of its pool, which it replaces at once, at times all of it."""
+        """Kill a process of a worker's pool, which the worker replaces; every eighth time kill the whole worker."""
         ready = [worker for worker in self.alive if " ready." in worker.log.read_text(errors="replace")]
         pool = [pid for worker in ready for pid in _children(worker.process.pid)]
         if not pool:
@@ -156,7 +156,7 @@ def installation(tmp_path: Path, road: FlakyRoad, database: str) -> Iterator[Ins
 
 
 def standing(url: str) -> dict[str, str]:
-    """Every machine of the cloud by its id, with the token that it bears; told by the cloud's own client."""
+    """Return all machines of the cloud by id, with the token that each bears, as the cloud's own client lists them."""
     return {machine: token for region in REGIONS for machine, token in _standing(url, region).items()}
 
 
@@ -204,7 +204,7 @@ def test_it_works(installation: Installation, road: Any, database: str) -> None:
 
 
 def _until_settled(installation: Installation, workers: Workers, database: str) -> None:
-    """While there is work, a worker dies every few seconds; towards the end they are left alone."""
+    """Kill a worker every few seconds while many placements are unsettled; return when none is."""
     until, turns = monotonic() + PATIENCE, 0
     with closing(psycopg2.connect(database)) as connection, connection.cursor() as cursor:
         connection.autocommit = True

@@ -1,4 +1,4 @@
-"""Signing in to a running installation, by a real OpenID provider and with a second factor, as a browser does."""
+"""Signing in to a running installation as a browser does, with a real OpenID provider and with a second factor."""
 
 import re
 from base64 import b32decode
@@ -46,7 +46,7 @@ def test_it_works(site: Site, provider: OpenIdProvider) -> None:
 
 
 def test_roles_follow_the_groups_at_each_sign_in(site: Site, provider: OpenIdProvider) -> None:
-    """An account keeps its user when it is renamed at the provider; without a group the role falls, too."""
+    """An account that is renamed at the provider keeps its user; without any group its user falls back to viewer."""
     for groups, role in ((["staff", "idc-admins"], "admin"), (["noc"], "operator"), ("staff", "viewer")):
         provider.know("2", preferred_username=f"bob-{role}", groups=groups)
         assert site.sign_in(site.browser(), "2").status_code == 302
@@ -93,7 +93,7 @@ def test_who_is_switched_off_stays_out(site: Site, provider: OpenIdProvider) -> 
 
 
 def test_an_answer_to_another_question_is_refused(site: Site, provider: OpenIdProvider) -> None:
-    """Another state, one that another browser was given, one for the second time, another nonce, no code."""
+    """The provider's answer is refused if its state, nonce or code is not that of this sign-in, or was used before."""
     provider.know("6", preferred_username="mallory", groups=["idc-admins"])
     browser, other = site.browser(), site.browser()
     back = site.back(browser, "6")
@@ -131,7 +131,7 @@ def test_a_provider_that_is_not_listed_is_not_called(tmp_path: Path, provider: O
 
 
 def test_a_provider_that_hangs_delays_nobody_else(site: Site, provider: OpenIdProvider) -> None:
-    """Who is signed in goes on, passwords work, and who comes by the provider is told so in time."""
+    """Sessions and passwords go on working, and whoever signs in by the hanging provider is told so in time."""
     provider.know("1", preferred_username="alice", groups=["noc"])
     inside, coming = site.browser(), site.browser()
     site.sign_in(inside, "1")
@@ -164,7 +164,7 @@ def set_up(browser: Browser, name: str) -> tuple[bytes, int, list[str]]:
 
 
 def test_an_administrator_needs_a_second_factor(site: Site) -> None:
-    """A password alone opens no door; the app's next code does, but none that was used before."""
+    """A password alone lets nobody in; the app's next code does, one that was used before does not."""
     browser = site.browser()
     key, now, codes = set_up(browser, "ann")
     again = site.browser()
@@ -196,7 +196,7 @@ def test_a_recovery_code_counts_once(site: Site) -> None:
 
 
 def test_guessing_slows_down(site: Site) -> None:
-    """Then even the right code waits, in any browser."""
+    """After wrong codes even the right one is refused for a while, in every browser."""
     key, now, _ = set_up(site.browser(), "cleo")
     browser = site.browser()
     browser.password("cleo")

@@ -1,4 +1,4 @@
-"""A request and the tasks that it causes are one trace, which a collector is sent by OTLP."""
+"""A request and the tasks that it causes are sent to a collector by OTLP as one trace."""
 
 import sys
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ LOADED = "import sys; from idcsched import celery, wsgi; print('opentelemetry.ex
 
 
 class Site:
-    """A web process, and a worker where one is wanted."""
+    """An installation with a web process and, where a test wants it, a worker."""
 
     def __init__(self, folder: Path, database: str, **variables: str) -> None:
         self.port = free_port()
@@ -85,7 +85,7 @@ def database(postgresql_server: str) -> Iterator[str]:
 
 
 def test_it_works(database: str, tmp_path: Path) -> None:
-    """Nothing is sent before the processes end, so that the end of each sends the rest, too."""
+    """The delay is so long that nothing is sent before the processes end: each must send what is left when it ends."""
     with collector() as collected, receiver() as portal:
         site = Site(tmp_path, database, OTEL_EXPORTER_OTLP_ENDPOINT=collected.url, OTEL_BSP_SCHEDULE_DELAY="600000")
         site.start(worker=True)

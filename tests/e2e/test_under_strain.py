@@ -1,4 +1,6 @@
-"""What docker-compose.yml starts holds out: idle connections, unfinished uploads, a hanging database, keyed orders."""
+"""The services of docker-compose.yml withstand idle connections, unfinished uploads, a hanging database and keyed
+orders.
+"""
 
 import json
 import socket
@@ -25,7 +27,10 @@ IDLE, UPLOADS = 2_000, 200
 ALIVE_WITHIN = 1.0
 REFUSED_WITHIN = 10.0
 DEAREST = 1.5
-"""It was 2.5 while the key was claimed in a transaction of its own; a busy machine adds to what it is now."""
+"""The highest ratio of orders without keys to orders with keys that are placed in the same time.
+
+It was 2.5 while the key was claimed in a transaction of its own; a busy machine makes it higher.
+"""
 ROUNDS, ROUND_SECONDS, CLIENTS = 5, 1.5, 16
 
 SITE = """
@@ -46,11 +51,11 @@ Site = tuple[Installation, str]
 
 
 class Unanswered(AssertionError):
-    """The web server did not answer as it should: what these tests are known to fail with."""
+    """The web server gave no proper answer: the error with which these tests fail."""
 
 
 class Web:
-    """The site as clients see it, by the proxy; `behind` is the web process's own port, which Prometheus asks."""
+    """The site as clients reach it through the proxy; `behind` is the web process's own port, which Prometheus asks."""
 
     def __init__(self, port: int, behind: int, token: str) -> None:
         self.port, self.behind, self.token = port, behind, token
@@ -58,7 +63,7 @@ class Web:
     def ask(
         self, method: str, path: str, body: Any = None, *, within: float = 30, port: int | None = None, **headers: str
     ) -> int:
-        """The status of the answer; raises Unanswered where none comes within so many seconds."""
+        """Return the status of the answer; raise Unanswered if none comes within so many seconds."""
         began = monotonic()
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
@@ -81,7 +86,7 @@ class Web:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[postgresql.Server]:
-    """A PostgreSQL server that nobody else asks."""
+    """A PostgreSQL server that is used by these tests alone."""
     with postgresql.restartable() as server:
         yield server
 
@@ -111,7 +116,7 @@ def web(site: Site) -> Iterator[Web]:
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """This process may hold so many connections."""
+    """Let this process hold as many connections as the tests need."""
     soft, hard = getrlimit(RLIMIT_NOFILE)
     setrlimit(RLIMIT_NOFILE, (max(soft, 2 * IDLE), hard))
     yield
@@ -170,7 +175,7 @@ def test_a_key_costs_an_order_half_as_much_again_at_the_most(web: Web) -> None:
 
 
 def ordered(web: Web, *, keys: bool) -> int:
-    """How many orders a few clients bring in together, each one after the other, for a moment."""
+    """Return how many orders the clients place together in one round."""
 
     def client() -> int:
         done, until = 0, monotonic() + ROUND_SECONDS

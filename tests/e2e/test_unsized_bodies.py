@@ -1,4 +1,4 @@
-"""A body whose length nobody says beforehand: read to its end, and no further than bodies are read."""
+"""A request body of unknown length is read to its end, up to the limit that holds for all bodies."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ USER = "from idcsched.accounts.services import user_create; user_create(username
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """An empty one."""
+    """An empty installation."""
     found = Installation(tmp_path_factory.mktemp("unsized"), PORT=str(free_port()))
     found.migrate()
     found.python(USER)
@@ -32,7 +32,7 @@ def token(site: Installation) -> str:
 
 
 def sent(site: Installation, token: str, *chunks: bytes) -> tuple[int, dict[str, str]]:
-    """The status and the document that answers a region sent in these chunks."""
+    """Send a region in these chunks; return the status and the document of the answer."""
     head = (
         f"POST /api/v1/regions/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Five hundred orders wait while everything is killed in the middle: they drain in order, and nobody overtakes."""
+"""Five hundred orders wait while all processes are killed: they are placed in order, and none is overtaken."""
 
 import json
 import os
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.promise, pytest.mark.long, pytest.mark.timeout(400)]
 IDCS, ROOM = 20, 900
 WAITING, SIZES = 500, (10, 20, 50, 100)
 LARGE, LARGE_SIZE = 10, 600
-"""Some of them want much more than the others, and small ones are always quicker."""
+"""A few orders that want much more than the others, while small ones are always easier to place."""
 MOST_STEPS = 30
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
 FLEET = """
@@ -67,7 +67,7 @@ PLACEMENTS = """
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A placement as it stands in the database."""
+    """A placement's row in the database."""
 
     id: str
     request_id: str
@@ -80,7 +80,10 @@ class Row:
     tried_at: Any
 
     def before(self, other: "Row") -> bool:
-        """Whether it has the first claim; tenants take turns, but who comes now stands behind all of them."""
+        """Whether this order comes before the other one.
+
+        Orders of two tenants take turns; a new order is behind all that wait.
+        """
         if other.request_id.startswith("new"):
             return self.priority >= other.priority
         if self.priority != other.priority:
@@ -89,7 +92,7 @@ class Row:
 
 
 class Town:
-    """A web process, a worker and a clock, all of which can be killed at once."""
+    """A web process, a worker and beat, which can all be killed at once."""
 
     def __init__(self, installation: Installation) -> None:
         self.installation, self.port = installation, free_port()
@@ -195,7 +198,7 @@ def test_it_works(town: Town, tokens: list[str], rows: Callable[[], list[Row]]) 
 
 
 def _fill(town: Town, tokens: Sequence[str], chance: random.Random) -> None:
-    """Everything is taken, then so many wait."""
+    """Take all room, and then place orders that must wait."""
     whole = {"region": "A", "action": "reserve", "ttl_seconds": 3600, "machines": [{"bandwidth_mbps": ROOM}]}
     town.post("schedule/batch", {"requests": [whole] * IDCS}, tokens[0])
     sizes = [LARGE_SIZE] * LARGE + [chance.choice(SIZES) for _ in range(WAITING - LARGE)]
@@ -211,14 +214,14 @@ def _fill(town: Town, tokens: Sequence[str], chance: random.Random) -> None:
 
 
 def _give_back(town: Town, before: Sequence[Row], chance: random.Random) -> None:
-    """Some of what is held, all at one moment."""
+    """Release two thirds of the reservations in one transaction."""
     holding = [row for row in before if row.state == "reserved"]
     chosen = [str(row.id) for row in chance.sample(holding, max(len(holding) * 2 // 3, 1))]
     town.installation.python(RELEASE.format(ids=json.dumps(chosen)))
 
 
 def _newcomer(town: Town, token: str, number: int) -> None:
-    """Somebody comes now, is in no hurry, and wants little."""
+    """Send a new small order of the lowest priority, which may be refused."""
     asked = {"region": "A", "action": "reserve", "ttl_seconds": 3600, "machines": [{"bandwidth_mbps": SIZES[0]}]}
     try:
         town.post("schedule", {**asked, "priority": 0, "request_id": f"new{number}"}, token)
@@ -227,7 +230,7 @@ def _newcomer(town: Town, token: str, number: int) -> None:
 
 
 def _wait_for_some(rows: Callable[[], list[Row]], before: Sequence[Row]) -> None:
-    """Until a round has begun and has not ended."""
+    """Wait until a round of trying the waiting orders has begun but not ended."""
     waiting = {row.id for row in before if row.state == "waiting"}
     tried = {row.id: row.tried_at for row in rows()}
 
@@ -239,7 +242,7 @@ def _wait_for_some(rows: Callable[[], list[Row]], before: Sequence[Row]) -> None
 
 
 def _wait_until_tried(rows: Callable[[], list[Row]], since: Any) -> None:
-    """Until whoever still waits was tried on what has been given back."""
+    """Wait until every order that still waits was tried since then."""
 
     def tried() -> bool:
         return all(row.tried_at > since for row in rows() if row.state == "waiting")
@@ -248,7 +251,7 @@ def _wait_until_tried(rows: Callable[[], list[Row]], since: Any) -> None:
 
 
 def _check_step(before: Sequence[Row], after: Sequence[Row]) -> None:
-    """Whoever got a place: nobody before them still waits who would have fitted into it and what is left beside it."""
+    """Assert that no order that still waits should have got the room of one that was placed."""
     left = dict.fromkeys((row.idc for row in after if row.idc), float(ROOM))
     for row in after:
         if row.state == "reserved":

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is one that the OpenAPI document promises: Schemathesis against a live server.
+"""Schemathesis sends requests of all kinds to a live server, and each answer is one that the OpenAPI document promises.
 
 By hand with more of it: `FUZZING_EXAMPLES=200 FUZZING_SHARE=1 pytest -m long tests/e2e/test_whatever_is_sent.py`.
 """
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 EXAMPLES = os.environ.get("FUZZING_EXAMPLES", "10")
 SHARE = float(os.environ.get("FUZZING_SHARE", "0.1"))
-"""So much of what Schemathesis derives from the schema systematically is sent."""
+"""The share of the cases that Schemathesis derives from the schema systematically and that are sent."""
 ROLES = ("admin", "operator", "portal", "viewer")
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 LISTS = {
@@ -44,7 +44,7 @@ NEVER_REACHED = {
     "GET /api/v1/advice/moves/{placement}/",
 }
 MOST_MISSED = 6
-"""So many may be carried out by no request, by chance."""
+"""How many operations may by chance succeed in no request."""
 ORDER = {"region": "440000", "machines": [{"count": 1, "bandwidth_mbps": 1}], "callback_url": "https://portal.example/"}
 SOURCE = {
     "code": "file",
@@ -56,7 +56,7 @@ SOURCE = {
 
 
 class Caller:
-    """Speaks JSON with the server, with one token."""
+    """A client that sends JSON to the server with one token."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address, self.token = address, token
@@ -70,7 +70,7 @@ class Caller:
 
 @pytest.fixture
 def site(postgresql_server: str, tmp_path: Path) -> Iterator[Installation]:
-    """The demo on a PostgreSQL database of its own, throttling lifted."""
+    """The demo on a PostgreSQL database of its own, without throttling."""
     with closing(psycopg2.connect(postgresql_server)) as server, server.cursor() as cursor:
         server.autocommit = True
         cursor.execute("DROP DATABASE IF EXISTS whatever_is_sent WITH (FORCE)")
@@ -81,7 +81,7 @@ def site(postgresql_server: str, tmp_path: Path) -> Iterator[Installation]:
 
 
 def known(api: Caller) -> dict[str, list[Any]]:
-    """The names of what there is: by random ones alone little would be reached."""
+    """Return the keys of existing objects: with random ones alone few operations would succeed."""
     tokens = [api("schedule/", ORDER)["commit_token"] for _ in range(5)]
     for _ in range(10):
         api("schedule/", {**ORDER, "action": "reserve"})
@@ -93,7 +93,7 @@ def known(api: Caller) -> dict[str, list[Any]]:
 
 
 def let_in(admin: Caller) -> dict[str, Any]:
-    """A user of each role, with a token."""
+    """Create a user and a token for each role; return the tokens."""
     made = {}
     for role in ROLES:
         user = {"username": f"fuzzing-{role}", "role": role, "tenant": "demo" if role in {"portal", "viewer"} else None}

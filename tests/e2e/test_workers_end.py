@@ -1,4 +1,4 @@
-"""A worker that is told to end at once does, and its children never outlive it, whatever they are at."""
+"""A worker that is told to end at once does so, and its children never outlive it, whatever they are doing."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def installation(tmp_path: Path, redis_url: str) -> Installation:
 
 @contextmanager
 def at_work(installation: Installation, folder: Path) -> Iterator[tuple[Child, int]]:
-    """A worker, and its child that is at something that has no end and heeds nobody."""
+    """A worker and the pid of its child, which runs a task that never ends and ignores signals."""
     begun = folder / "begun"
     celery = (sys.executable, "-m", "celery", "-A", "stubborn_tasks")
     worker = installation.start(

@@ -1,4 +1,4 @@
-"""The inventory that imports find."""
+"""The inventory that is there before the imports."""
 
 from tests.inventory.conftest import ct, cu, guangzhou, idc, south
 

@@ -31,7 +31,7 @@ def _bytes(content: str | bytes | dict[str, Any]) -> bytes:
 
 
 def faults(outcome: Outcome) -> list[tuple[str, str, str]]:
-    """(row, column, code)."""
+    """Return the row, the column and the code of each fault."""
     return [(fault.row, fault.column, fault.error.code) for fault in outcome.faults]
 
 

@@ -1,4 +1,4 @@
-"""What is exported is imported unchanged, and a spreadsheet runs nothing of it."""
+"""An export can be imported without a change, and a spreadsheet runs none of its texts as a formula."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ NASTY = ["=1+1", "+86 20", "-5", "@SUM(A1)", "'=x", "''=x", "'", "a;=cmd|'/c cal
 
 @pytest.fixture
 def rich(idc: Idc) -> Idc:
-    """One of everything, with all that is hard to write down."""
+    """An inventory with each kind of object, and with the values that are hard to write to a file."""
     for number, text in enumerate(NASTY):
         idc_create(code=f"nasty-{number}", region="440100", name=text, partition=text, labels={"k": text})
     Region.objects.filter(code="440100").update(latitude=-23.1, longitude=0.1 + 0.2)

@@ -1,4 +1,4 @@
-"""An import behind the page: the row is the truth, and a worker that dies leaves nothing half done."""
+"""Imports in the background: their row says what is done, and a worker that dies leaves nothing half done."""
 
 from datetime import timedelta
 from threading import Event, Thread
@@ -202,7 +202,7 @@ def test_an_import_that_is_gone_is_no_work(db):
 @pytest.mark.postgresql
 @pytest.mark.usefixtures("db")
 def test_others_see_how_far_it_is(monkeypatch):
-    """From another connection, while the import's own transaction is open."""
+    """Another connection sees the progress while the import's own transaction is open."""
     region = Region.objects.create(code="r")
     anna = user_create(username="anna", role=Role.ADMIN)
     rows = "".join(f"i-{number},{region.code}\n" for number in range(3000))

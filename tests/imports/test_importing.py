@@ -1,4 +1,4 @@
-"""Files into the inventory: all or nothing, by the rules of the services, errors by row and column."""
+"""Files are imported as a whole or not at all, by the rules of the services, with errors by row and column."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -235,7 +235,7 @@ ALL_WRONG = {
 
 
 def test_faults_hide_no_others(idc):
-    """Neither what lies below a faulty IDC, nor what stands beside an unknown name."""
+    """The faults below a faulty IDC are reported, too, and so are those beside an unknown name."""
     found = imported({"all.json": WRONG}).faults
     assert {(fault.row, fault.column) for fault in found} == ALL_WRONG
     assert len(found) == len(ALL_WRONG)

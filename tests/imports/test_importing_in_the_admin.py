@@ -1,4 +1,4 @@
-"""Files in the admin: brought, looked through, agreed to; taken from every list."""
+"""Files in the admin: they are uploaded, previewed and confirmed, and every list can be exported."""
 
 import json
 from io import BytesIO
@@ -258,7 +258,7 @@ def exported_status(client: Client, address: str) -> int:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_template_is_imported_as_it_is(admin, idc, model):
-    """Its example is a real row: with what it refers to, it can be imported."""
+    """The template's example is a real row: it can be imported if what it refers to is there."""
     name = kind_of(model)
     answer = admin.get(f"/admin/transfer/import/template/{name}/")
     assert answer["Content-Disposition"] == f'attachment; filename="{name}-template.xlsx"'

@@ -16,7 +16,7 @@ ROOM: Kept[None] = Kept()
 
 @pytest.fixture
 def idc(db: None) -> Idc:
-    """One IDC with the lines ct and cu."""
+    """An IDC with the lines `ct` and `cu`."""
     ROOM.write(_room)
     return Idc.objects.get(code="gz-01")
 
@@ -50,14 +50,14 @@ def now() -> datetime:
 
 @pytest.fixture
 def loopback(settings: Any) -> Iterator[None]:
-    """Sources on this machine may be asked."""
+    """Allow sources on this machine to be asked."""
     with loopback_allowed(settings):
         yield
 
 
 @pytest.fixture
 def make_source(idc: Idc, loopback: None) -> Callable[..., Source]:
-    """`make_source(url)`: a source of CPU loads by IDC, as JSON; what is named otherwise is otherwise."""
+    """A function that creates a source of CPU loads by IDC, as JSON; other fields may be given."""
 
     def make(url: str = "http://127.0.0.1:9/", **fields: Any) -> Source:
         given = {

@@ -1,4 +1,4 @@
-"""Lists in the admin over 1,000 IDCs: a bounded number of queries, whatever is searched, filtered and ordered."""
+"""Lists in the admin over 1,000 IDCs take a bounded number of queries, whatever is searched, filtered and ordered."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -84,7 +84,7 @@ def test_it_works(many: None, client: Client, django_assert_max_num_queries: Cal
 def test_an_idc_is_found_by_typing(
     many: None, client: Client, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
-    """What the autocompletion of forms asks."""
+    """The autocompletion of a form finds an IDC with at most eight queries."""
     client.force_login(user_create(username="olga", role="operator"))
     asked = {"app_label": "inventory", "model_name": "taint", "field_name": "idc", "term": "i-999"}
     with django_assert_max_num_queries(8):

@@ -108,7 +108,7 @@ def test_a_prometheus_that_misbehaves(make_source: MakeSource, behave: Behaviour
 def test_what_a_broken_source_has_said_goes_stale(
     make_source: MakeSource, client: Client, minutes: int, stale: bool
 ) -> None:
-    """The last good value stays, with its age; past `max_age`, which is 15 minutes, it is shown for what it is."""
+    """The last good value stays, with its age; once it is older than `max_age`, 15 minutes, it is shown as stale."""
     client.force_login(user_create(username="vera", role=Role.VIEWER))
     with peer(in_turn(GOOD["http_json"], raw_reply(b"", 404))) as server:
         source = make_source(server.url)

@@ -13,7 +13,7 @@ SHANGHAI, NEW_YORK, BEIRUT = ZoneInfo("Asia/Shanghai"), ZoneInfo("America/New_Yo
 
 
 def calendar(first, last, zone=SHANGHAI):
-    """From a UTC midnight up to and with the slot that begins at `last`."""
+    """Return the calendar from a UTC midnight to the end of the slot that begins at `last`."""
     return Calendar.of(start=datetime(*first, tzinfo=UTC), end=datetime(*last, tzinfo=UTC) + SLOT, zone=zone)
 
 

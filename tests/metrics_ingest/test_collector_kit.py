@@ -1,4 +1,4 @@
-"""`check_collector`: every built-in collector keeps the laws, and who breaks one is caught."""
+"""`check_collector` accepts every built-in collector, and refuses one that breaks a rule."""
 
 from collections.abc import Callable, Iterator, Mapping
 from time import sleep
@@ -46,7 +46,7 @@ class Ports(Collector):
 
 
 class Loose(Config, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    """Takes whatever it is told."""
+    """A configuration that accepts any field."""
 
     url: str
 
@@ -60,7 +60,7 @@ def check(collector: type[Collector]) -> None:
 
 
 def ports(**members: Any) -> type[Collector]:
-    """The same collector, with some things otherwise."""
+    """Return a variant of `Ports` with some of its members replaced."""
     return type("Ports", (Ports,), {"__doc__": "A variant.", **members})
 
 
@@ -115,7 +115,7 @@ def test_it_works(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("collector", "law"), BROKEN.values(), ids=BROKEN)
 def test_whoever_breaks_a_law_is_caught(collector: type[Collector], law: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the one that takes no notice of its time is waited for."""
+    """The grace is short only for the collector that ignores its timeout, since the check waits for it in vain."""
     monkeypatch.setattr("metrics_ingest.testing.GRACE", 1.0 if collector.collect is sleeping else 30.0)
     with pytest.raises(AssertionError, match=law):
         check(collector)

@@ -1,4 +1,4 @@
-"""Counters that only grow become rates; what does not follow from two readings is refused, with its reason."""
+"""Counters that only grow become rates; what two readings do not tell for certain is refused, with its reason."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ MAPPING = {"idc": "site", "line": "isp", "at": "at", "values": {"bandwidth_mbps"
 
 
 def reading(seconds: float, *counters: float, idc: str = "gz-01") -> Reading:
-    """One of a line, so long after noon."""
+    """Return a reading of a line's counters, so many seconds after noon."""
     return Reading(
         idc=idc,
         line="ct",
@@ -38,7 +38,7 @@ def reading(seconds: float, *counters: float, idc: str = "gz-01") -> Reading:
 
 
 def counted(*runs: Iterable[Reading], after: float = 180) -> Counted:
-    """The last of several runs, each of which knows what the ones before have read."""
+    """Return the result of the last of several runs, each of which knows the readings of those before it."""
     found = Counted({})
     for readings in runs:
         found = rates(readings, found.held, now=NOW + timedelta(seconds=after))
@@ -156,7 +156,7 @@ def at(seconds: float, **counters: Any) -> dict[str, Any]:
 
 
 class Device:
-    """A source that says what it is told to say, asked by the clock of the test."""
+    """A source whose answers and whose clock the test sets."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.records = source, [at(0, **{"in": 0, "out": 0})]

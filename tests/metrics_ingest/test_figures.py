@@ -1,4 +1,4 @@
-"""What stretches of bandwidth come to, beside the same said plainly for one line and one day at a time."""
+"""The figures of bandwidth equal those of a plain calculation for one line and one day at a time."""
 
 import math
 from datetime import UTC, date, datetime, timedelta

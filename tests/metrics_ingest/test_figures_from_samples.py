@@ -1,4 +1,4 @@
-"""What is kept of windows, days and months is NumPy's figure of the raw samples: by every convention, in any zone."""
+"""The stored figures of windows, days and months equal NumPy's of the samples, by every convention and in any zone."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -39,7 +39,9 @@ def by_numpy(samples: Samples, convention: str) -> float | None:
 
 
 def gappy(seed: int) -> Samples:
-    """Forty days with equal values, single gaps, a gap of hours across a midnight, and a day without any."""
+    """Return forty days of samples with equal values, single gaps, a gap of hours across a midnight, and one of two
+    days.
+    """
     chance = np.random.default_rng(seed)
     samples = np.round(chance.gamma(2.0, 100.0, SLOTS), 1).astype(np.float32)
     samples[chance.random(SLOTS) < 0.03] = np.nan
@@ -95,7 +97,7 @@ def check_months(samples: Samples, month: npt.NDArray[Any], convention: str) -> 
 
 
 def test_the_clocks_of_these_months_were_set() -> None:
-    """Else the cases above would prove less than their names say."""
+    """The zones that are named after a change of the clock have one in the 35 days, and the other two have none."""
     moved = {
         name: {(now - timedelta(days=back)).astimezone(ZoneInfo(zone)).utcoffset() for back in range(35)}
         for name, (zone, now) in WHERE.items()

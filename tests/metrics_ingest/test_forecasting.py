@@ -88,9 +88,9 @@ def of_slots(slots):
 @pytest.mark.parametrize("growth", [-0.1, 0.0, 0.1, 0.3])
 @pytest.mark.parametrize("day", [1, 3, 8, 15, 25])
 def test_four_months_in_five_end_inside_of_the_interval(growth, day, by_day, of_month, highest):
-    """Lines with a day's and a week's shape, days that differ, and growth a month; two of their months.
-
-    `by_day` gives the figure of each day by which that of a month, `of_month` of those days, sways.
+    """At least four of five of the 80 lines end their second month inside the interval that was forecast on a day of
+    it. The lines have a daily and a weekly shape, days that differ, and growth. The forecast's interval is as wide as
+    the figures of the days, `by_day`, vary; `of_month` makes the month's figure of them, or of all slots if it is None.
     """
     chance = np.random.default_rng([day, int(growth * 10) + 5])
     days = np.arange(60)

@@ -1,4 +1,4 @@
-"""From records to samples: which thing a record is about, what it says of it, and what can't be made of it."""
+"""Records become samples: the mapping finds the IDC or line and the values, and refuses what it cannot use."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -136,7 +136,7 @@ def test_names_that_nobody_knows_are_counted(record: dict[str, Any]) -> None:
 
 
 def test_several_values_of_one_thing_at_one_time_are_all_refused() -> None:
-    """Two interfaces of one line, and a mapping that adds nothing up: either would be a guess."""
+    """Two interfaces report for one line, and the mapping does not add them up: to store either would be a guess."""
     records = [{"site": "gz-01", "isp": "ct", "mbps": value} for value in (1, 2, 1)]
     assert refused(FLOW, *records) == ["ambiguous"] * 3
     assert len(found(FLOW, records[0], records[2])) == 2

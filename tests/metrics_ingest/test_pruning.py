@@ -1,4 +1,4 @@
-"""Old samples go, a little at a time."""
+"""Old samples are deleted in small steps."""
 
 from datetime import date, timedelta
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("db")
 
 @pytest.fixture
 def history(line, bandwidth, now):
-    """Fifty days."""
+    """Fifty days of a line's history."""
     start = slot_floor(now) - timedelta(days=50)
     values = np.ones(50 * 288 + 1, dtype=np.float32)
     history_store(metric=bandwidth, idc=line.idc, line=line, start=start, values=values)

@@ -1,4 +1,4 @@
-"""Old samples go while others write: nobody waits long, and nothing goes that may stay."""
+"""Old samples are deleted while others write: no writer waits long, and nothing is deleted that may stay."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +22,7 @@ BOUNDARY = timedelta(days=40)
 
 @pytest.fixture
 def lines(idc: Idc, now: datetime) -> list[Line]:
-    """With sixty days of history each: twenty are to go."""
+    """Lines with sixty days of history each, of which twenty are to be deleted."""
     isp = idc.lines.get(code="ct").isp
     found = Line.objects.bulk_create(
         Line(idc=idc, code=f"l-{number}", isp=isp, purchased_mbps=1) for number in range(LINES)
@@ -36,7 +36,7 @@ def lines(idc: Idc, now: datetime) -> list[Line]:
 
 
 def impatient(work: Callable[[], object]) -> None:
-    """Do it on a connection that fails where it waits for a lock longer than five seconds."""
+    """Do the work on a connection that fails if it waits for a lock longer than a minute."""
     try:
         with connection.cursor() as cursor:
             cursor.execute("SET lock_timeout = '60s'")
@@ -46,7 +46,7 @@ def impatient(work: Callable[[], object]) -> None:
 
 
 def times(now: datetime, number: int) -> tuple[datetime, datetime]:
-    """One of now, and one as old as may still come."""
+    """Return a time near now and one near the oldest that samples may have; each number has its own slots."""
     return now - number * SLOT, now - BOUNDARY + timedelta(minutes=10) + number * SLOT
 
 
@@ -60,7 +60,9 @@ def push(lines: list[Line], now: datetime, number: int) -> Callable[[], object]:
 
 
 def test_it_works(lines: list[Line], now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pushes of the newest values and of the oldest that may still come, and roll-ups, while the oldest days go."""
+    """While the oldest days are deleted, others store the newest and the oldest samples that may come, and refresh
+    roll-ups.
+    """
     monkeypatch.setattr(pruning, "STEP", 25)
     over = Event()
 

@@ -1,6 +1,6 @@
-"""What is held already is read value by value, and nothing else is: whatever PostgreSQL believes about the tables.
+"""Storing samples reads only the rows of their values, whatever statistics PostgreSQL has about the tables.
 
-What it believes is from when it counted their rows last, which it does on its own once many have come.
+The statistics are from its last count of the rows, which it makes by itself after many changes.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,9 @@ FORGET = (
 )
 COUNT = ("ANALYZE metrics_ingest_latest, metrics_ingest_sampleday",)
 MOST_READS = 4
-"""Of a value: its row of the latest, to change it and, where that was newer, to tell; its day, to see and to change."""
+"""The rows read for one value: its latest one, to change it and, if it is newer, to announce it; its day, to read and
+change it.
+"""
 
 Push = Callable[..., None]
 
@@ -50,7 +52,10 @@ def only_what_is_pushed(count: int) -> Iterator[None]:
 
 @pytest.fixture(params=["idc", "line"])
 def push(request: pytest.FixtureRequest, idc: Idc) -> Push:
-    """`push(at, idcs, metrics)`: one value of each metric of each IDC, or of a line of it; reads no more than that."""
+    """A function `push(at, idcs, metrics)` that stores a value of each metric for each IDC, or for its line.
+
+    It asserts that no more rows are read than are needed for that.
+    """
     isp = idc.lines.get(code="ct").isp
     idcs = Idc.objects.bulk_create(Idc(code=f"i-{number}", region=idc.region) for number in range(IDCS))
     Line.objects.bulk_create(Line(idc=one, code="ct", isp=isp, purchased_mbps=1) for one in idcs)
@@ -71,7 +76,7 @@ def push(request: pytest.FixtureRequest, idc: Idc) -> Push:
 
 
 def fill_and_push(push: Push, now: datetime) -> None:
-    """Several days of everything, and then values of each day that are late, and newer ones."""
+    """Store several days of all values, then late values of each day, and then newer ones."""
     days = [now - timedelta(days=number) for number in reversed(range(DAYS))]
     for at in days:
         push(at)
@@ -81,7 +86,7 @@ def fill_and_push(push: Push, now: datetime) -> None:
 
 
 def test_it_works(push, now):
-    """As on the first day: nobody has counted anything yet."""
+    """PostgreSQL has no statistics of the tables, as on an installation's first day."""
     said(*FORGET)
     fill_and_push(push, now)
 
@@ -110,7 +115,7 @@ def test_rows_were_counted_since(push, now):
 
 
 def test_what_was_set_for_the_look_up_is_as_it_was(push, now):
-    """The rest of the transaction is planned as ever."""
+    """The settings of the query planner that the look-up needs do not last for the rest of the transaction."""
     for at in (now, now - timedelta(minutes=5)):
         push(at)
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What the bandwidth of a line comes to."""
+"""Roll-ups: the percentiles, peaks and means of a line's bandwidth."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("in_shanghai")
 
 
 def load(line, bandwidth, values, *, until):
-    """The values up to and with the slot of `until`."""
+    """Store the values up to and with the slot of `until`."""
     start = slot_floor(until) - (len(values) - 1) * SLOT
     history_store(metric=bandwidth, idc=line.idc, line=line, start=start, values=np.array(values, dtype=np.float32))
 
@@ -90,7 +90,7 @@ def test_hours_are_the_last_whole_ones_oldest_first(line, bandwidth, now):
 
 @pytest.mark.usefixtures("db")
 def test_the_history_is_of_the_last_thirty_whole_days(line, bandwidth, now):
-    """It is 20:00 in the billing zone; what came after its last midnight is not in it."""
+    """It is 20:00 in the billing zone: the values since the last midnight are not part of the history."""
     slots = np.arange(32 * 288, dtype=np.float32)
     load(line, bandwidth, slots, until=now)
     rollups_refresh(now=now)

@@ -27,7 +27,7 @@ GOOD = json_reply([{"site": "gz-01", "cpu": 0.5}])
 
 
 def collected(source: Source, *, after: float = 0) -> Run:
-    """Run it as a worker would, so many seconds from when it is due."""
+    """Run the source as a worker does, so many seconds from now; return the run."""
     source.refresh_from_db()
     run = source_collect(source_id=source.pk, clock=lambda: timezone.now() + timedelta(seconds=after))
     assert run is not None
@@ -118,7 +118,7 @@ def test_a_source_is_asked_by_one_at_a_time(make_source: MakeSource) -> None:
 
 @pytest.mark.postgresql
 def test_a_run_reads_the_clock_while_no_other_can_begin(make_source: MakeSource) -> None:
-    """So its start is never before the end of the run before it."""
+    """The clock is read under the lock, so that no run starts before the end of the run before it."""
     source = make_source()
 
     def clock() -> datetime:
@@ -155,7 +155,7 @@ def test_a_run_whose_worker_died_is_lost_and_made_anew(make_source: MakeSource) 
 
 
 def test_a_run_that_was_given_up_stores_nothing(make_source: MakeSource, idc: Any) -> None:
-    """It lives after all, and another one may have begun: only one of the two may count."""
+    """A run that was declared lost still goes on. It must store nothing, since another run may have begun meanwhile."""
     source = make_source()
     now = timezone.now()
     run = run_begin(source_id=source.pk, clock=lambda: now, lasting=TWO_SECONDS)
@@ -225,7 +225,7 @@ def test_a_secret_that_is_gone_fails_the_run(make_source: MakeSource, monkeypatc
 
 
 def test_a_row_that_can_not_be_used_fails_its_run(make_source: MakeSource) -> None:
-    """Its kind was a third party's, which is not installed any more."""
+    """The source's kind is not installed any more: it came from another package."""
     source = make_source()
     Source.objects.update(kind="carrier_pigeon")
     assert collected(source).error["code"] == "unknown_kind"

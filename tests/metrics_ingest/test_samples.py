@@ -1,4 +1,4 @@
-"""Samples: all or nothing, idempotent, in any order."""
+"""A list of samples is stored as a whole or not at all, may be sent twice, and may come in any order."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone
@@ -31,7 +31,7 @@ def latest(code: str = "bandwidth_mbps") -> list[tuple[float, datetime]]:
 
 
 def history(at: datetime, code: str = "bandwidth_mbps") -> float:
-    """What the slot of that moment holds."""
+    """Return the value of the slot of that moment."""
     day, slot = slot_of_day(at)
     return float(unpacked(SampleDay.objects.get(metric__code=code, day=day).values)[slot])
 
@@ -157,7 +157,7 @@ def test_a_sample_has_its_time(sample, now, ahead, code):
 
 
 def test_a_sample_that_lies_ahead_is_taken_at_its_arrival(sample, now):
-    """Of several that do the last one wins; and one of a second later takes its place."""
+    """Samples from the future are stored as of now, and the latest counts; one of a second later replaces it."""
     ahead = [replace(sample, value=float(seconds), at=now + timedelta(seconds=seconds)) for seconds in (50, 20)]
     samples_store(samples=ahead, now=now)
     assert Latest.objects.values_list("value", "at").get() == (50.0, now)

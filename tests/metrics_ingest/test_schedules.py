@@ -54,7 +54,7 @@ def test_a_day_that_never_comes_is_refused(text: str) -> None:
 
 
 def test_one_that_comes_seldom_comes() -> None:
-    """A 29th of February that is a Sunday, with a year of a hundred between that has no such day."""
+    """The next 29 February that is a Sunday is 40 years away, because the year 2100 has none."""
     found = parse_schedule("0 0 29 2 0").next_after(datetime(2088, 3, 1, tzinfo=SHANGHAI))
     assert found == datetime(2128, 2, 29, tzinfo=SHANGHAI)
 

@@ -1,4 +1,4 @@
-"""What shapes are learned from made-up traffic whose shapes are known, and which of them are trusted."""
+"""Shapes are learned from made-up traffic whose true shapes are known, and only the right ones are trusted."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ WEEK = 168
 
 
 def week(name, turn=0):
-    """Return one of the demo's shapes over a week, some hours later."""
+    """Return one of the demo's shapes over a week, moved by `turn` hours, with 1 as its maximum."""
     hours = np.roll([*SHAPES[name].weekday * 5, *SHAPES[name].weekend * 2], turn)
     return hours / hours.max()
 
@@ -31,7 +31,7 @@ TWELVE = np.array([week(name, turn) for turn in (0, 1, -2) for name in SHAPES])
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """Lines, their orders, and the shapes that their traffic was made of."""
+    """Lines with their orders, and the true shapes of the orders' traffic."""
 
     traffic: np.ndarray
     hours_of_week: np.ndarray
@@ -229,7 +229,7 @@ def test_orders_that_use_more_or_less_of_one_shape_are_not_mixed():
 
 @pytest.mark.parametrize("size", [1.0, 0.2])
 def test_groups_that_always_change_together_are_not_told_apart(size):
-    """To each order of group 0 belongs one of group 4, of a different shape, on the same line at the same time."""
+    """Each order of group 0 has a twin of group 4 on the same line at the same time: neither shape can be trusted."""
     made = world(groups=5)
     orders = taken(made.orders, made.orders.group != 4)
     alone = world(groups=4)
@@ -301,7 +301,9 @@ def test_what_happens_to_lines_does_little_harm(change, most, mean, trusted):
 
 
 def test_what_can_not_be_known_is_not_trusted():
-    """Groups that never changed, on one line only, on three of which one has nearly all; and with no orders."""
+    """No shape is trusted of groups without orders or with orders that never change, nor of groups whose orders are on
+    one line, or nearly all on one of three.
+    """
     made = world(groups=3)
     hours = made.traffic.shape[1]
     additions = holdings(
@@ -345,7 +347,7 @@ def test_nothing_at_all():
 
 
 def test_orders_without_traffic_and_those_that_lower_it_have_no_shape():
-    """Group 0's orders use nothing; where orders of group 1 arrive, traffic goes down."""
+    """The orders of group 0 use nothing; where orders of group 1 arrive, the traffic falls."""
     chance = np.random.default_rng(0)
     hours = 6 * WEEK
     traffic = 1000 * (1 + chance.normal(0, 0.03, (40, hours)))
@@ -482,7 +484,7 @@ def test_layers_of_a_week():
 
 
 def test_jackknife():
-    """Of a mean of four, the variance by leaving each out is that of the values, divided by four."""
+    """The jackknife variance of the mean of four values is the variance of the values, divided by four."""
     values = np.array([1.0, 2.0, 6.0, 7.0])
     left_out = [np.array([np.delete(values, place).mean()]) for place in range(4)]
     assert _jackknifed(values.mean(keepdims=True), left_out) == pytest.approx(values.var(ddof=1) / 4)
@@ -528,7 +530,7 @@ print(trusted, seconds, int(status["VmHWM"].split()[0]) / 1024)
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_three_thousand_lines_are_learned_from_in_two_minutes_and_500_mb():
-    """On one core, from 90 days and 72,000 orders of 200 groups."""
+    """One core learns 200 groups' shapes from 90 days and 72,000 orders."""
     one_core = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": "."}
     done = subprocess.run([sys.executable, "-c", NIGHT], env=one_core, capture_output=True, text=True, check=True)
     trusted, seconds, megabytes = (float(number) for number in done.stdout.split())

@@ -119,7 +119,7 @@ def test_the_latest_runs_stand_on_the_page(operator: Client, make_source: MakeSo
 
 
 def test_a_mapping_that_finds_no_idc_is_told_so(operator: Client, make_source: MakeSource) -> None:
-    """No name was found that could match; one that is unknown is shown as it is."""
+    """The page says that the mapping found no IDC in four records, and shows the fifth record's unknown name."""
     nothing = "the mapping&#x27;s idc found nothing in the record"
     with peer(json_reply([{"place": "gz-01", "cpu": n} for n in range(4)] + [{"site": "moon", "cpu": 1}])) as server:
         source = make_source(server.url)

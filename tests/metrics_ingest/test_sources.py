@@ -1,4 +1,4 @@
-"""Sources: everything in them is understood when they are saved, and beat's schedules follow them."""
+"""Sources are checked completely when they are saved, and beat's schedules follow them."""
 
 from collections.abc import Callable
 from typing import Any

@@ -23,7 +23,7 @@ MAPPING = {"idc": "site", "at": "taken", "values": {"cpu_load": "load"}}
 
 @pytest.fixture
 def database(postgresql_server: str) -> dict[str, Any]:
-    """Where a table of readings stands."""
+    """How to connect to a database that has a table of readings."""
     with psycopg2.connect(postgresql_server) as connection, connection.cursor() as cursor:
         cursor.execute(TABLE)
         parameters = connection.get_dsn_parameters()

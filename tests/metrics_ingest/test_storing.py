@@ -1,4 +1,4 @@
-"""Storing in bulk does what storing one value after the other, by the rule, would do: on every database."""
+"""Storing many samples at once gives, on every database, what storing one after the other by the rule would give."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -30,14 +30,14 @@ samples = st.builds(
 
 
 class Expected:
-    """The rule, as plainly as it can be said."""
+    """A plain model of the rule by which samples are stored."""
 
     def __init__(self) -> None:
         self.latest: dict[Key, tuple[datetime, float]] = {}
         self.slots: dict[tuple[Key, date, int], float] = {}
 
     def push(self, pushed: Iterable[Sample]) -> None:
-        """One call is in the order of time; of one time the sample that stands later counts."""
+        """Store the samples in the order of their times; of two of the same time the later in the list counts."""
         ordered = sorted(pushed, key=lambda sample: sample.at)
         for sample in ordered:
             key = (sample.idc, sample.line, sample.metric)
@@ -88,7 +88,7 @@ class StoringTest(TestCase):
 @pytest.mark.both
 @pytest.mark.usefixtures("db")
 def test_days_with_many_gaps_are_put_together(idc: Idc, now: datetime) -> None:
-    """Each second slot of two days, over what is there, and a metric about IDCs beside one about lines."""
+    """Every second slot of two days is overwritten, in one call with samples of another metric, which is about IDCs."""
     slots = [now - number * timedelta(minutes=5) for number in range(500)]
     every = [Sample(idc="gz-01", line="ct", metric="bandwidth_mbps", value=1, at=at) for at in slots]
     second = [Sample(idc="gz-01", line="ct", metric="bandwidth_mbps", value=2, at=at) for at in slots[1::2]]
@@ -104,7 +104,7 @@ def test_days_with_many_gaps_are_put_together(idc: Idc, now: datetime) -> None:
 @pytest.mark.both
 @pytest.mark.usefixtures("db")
 def test_two_calls_in_one_transaction_do_not_mix(line: Line, now: datetime) -> None:
-    """Nothing of the first may still lie in a table in between when the second comes."""
+    """The second call must not find samples of the first one in the temporary table through which both write."""
     other = Line.objects.exclude(pk=line.pk).get()
     for code, value in ((line.code, 1.0), (other.code, 2.0)):
         sample = Sample(idc="gz-01", line=code, metric="bandwidth_mbps", value=value, at=now)

@@ -1,4 +1,4 @@
-"""A client that may call this machine, and patience that tests have time for."""
+"""A client that may call this machine."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from tests.outbound.peers import LOOPBACK
 
 @pytest.fixture
 def make_client() -> Iterator[Callable[..., Client]]:
-    """`make_client(hosts, **patience)`: closed after the test."""
+    """A function that returns a client for these hosts, with this patience; it is closed after the test."""
     made: list[Client] = []
 
     def make(hosts: list[str] | None = None, **patience: Any) -> Client:

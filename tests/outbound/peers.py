@@ -53,5 +53,5 @@ CERTIFICATE = Path(__file__).with_name("localhost.pem")
 
 
 def peer(behave: Behaviour, *, tls: bool = False) -> AbstractContextManager[Peer]:
-    """One that behaves so, for as long as the block."""
+    """Run a peer with this behaviour for as long as the block lasts."""
     return testing.peer(behave, certificate=CERTIFICATE if tls else None)

@@ -1,4 +1,4 @@
-"""A decision's questions are asked all at once, and every one gets a reply, if only one that says what went wrong."""
+"""All questions of a decision are asked at once, and each gets a reply, which may only say what went wrong."""
 
 import threading
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def test_it_never_raises(fields: dict[str, Any], said: str) -> None:
 
 
 def test_a_reply_can_be_kept() -> None:
-    """What can't be recorded can't be decided on: a replay would not be the same."""
+    """A reply that cannot be recorded counts as an error, because the decision could not be replayed with it."""
     with peer(raw_reply(b'{"scores": {"a": 123456789012345678901234567890}}')) as server:
         reply = ask([query(server)])["judge"]
     assert "more than 64 bits" in str(reply.error)

@@ -1,4 +1,4 @@
-"""A call to the outside ends in a document or a typed refusal, in time and in little memory, whatever the peer does."""
+"""Whatever the peer does, a call ends in time with a document or a typed error, and takes little memory."""
 
 import gzip
 import time
@@ -283,7 +283,7 @@ def test_certificates_are_verified(client: Client) -> None:
 def test_a_certificate_is_for_its_host(
     make_client: Callable[..., Client], monkeypatch: pytest.MonkeyPatch, host: str, *, well: bool
 ) -> None:
-    """Pinning the address changes nothing about whose certificate it must be."""
+    """The client connects to the address that was checked, but the certificate must still be that of the host."""
     monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
     client = make_client(["127.0.0.0/8", "::1"])
     with peer(FINE, tls=True) as server:
@@ -315,7 +315,9 @@ def test_a_deadline_that_has_passed_leaves_no_time_to_wait() -> None:
 
 
 def test_a_forked_process_has_a_client_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a memory of its own: the clients that other tests left there may hold connections, which nobody closes."""
+    """The test replaces the cache of clients: `_after_fork` clears it, and nobody would close the clients of other
+    tests.
+    """
     monkeypatch.setattr(client_module, "_client", lru_cache(client_module._client.__wrapped__))
     of_the_parent = client_module.shared_client(("*",))
     assert client_module.shared_client(("*",)) is of_the_parent

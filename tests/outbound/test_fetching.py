@@ -1,4 +1,4 @@
-"""Fetching something that is no JSON document of ours: packed or plain, bounded either way."""
+"""Documents of other kinds are fetched compressed or not, and their size is limited either way."""
 
 import gzip
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def packed(data: bytes) -> Behaviour:
 
 
 def short(exchange: Exchange) -> None:
-    """Promises more than it sends."""
+    """Announce more bytes than are sent."""
     exchange.head(200, Content_Length=100)
     exchange.wfile.write(b"half")
     exchange.close_connection = True

@@ -1,4 +1,4 @@
-"""An origin that fails is left alone for a while, then tried by one call; retries are a share of calls."""
+"""An origin that keeps failing is left alone for a while, then tried by one call; retries are a share of calls."""
 
 import logging
 
@@ -9,7 +9,7 @@ from idcsched.outbound.health import Health, Patience
 
 
 class Clock:
-    """Goes when it is told to."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""Who may be called: names open the way to public addresses; any other address must be listed itself."""
+"""Which hosts may be called: a listed name allows its public addresses; any other address must itself be listed."""
 
 import socket
 import threading
@@ -19,7 +19,7 @@ Names = dict[str, list[str]]
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> tuple[Names, list[str]]:
-    """What names lead to, and which were looked up."""
+    """The addresses of made-up names, which the test fills in, and the list of names that were looked up."""
     known: Names = {}
     looked_up: list[str] = []
     really = socket.getaddrinfo

@@ -1,4 +1,4 @@
-"""Real servers for tests and measurements, on free loopback ports, gone when the process that started them is."""
+"""Real servers for tests and measurements, on free loopback ports; they end with the process that started them."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def free_port() -> int:
 
 @contextmanager
 def paused(pid: int) -> Iterator[None]:
-    """The process and its children do nothing meanwhile, and their connections stay as they are."""
+    """Pause the process and its children; their connections stay open."""
     pids = list(family(pid))
     for each in pids:
         with suppress(ProcessLookupError):  # it has just ended

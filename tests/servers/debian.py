@@ -1,4 +1,4 @@
-"""Installing what is missing, where that is ours to do: as root on Debian."""
+"""Installs missing programs where the tests may do so: as root on Debian."""
 
 import os
 import shutil

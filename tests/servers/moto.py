@@ -1,4 +1,4 @@
-"""A server that speaks EC2's language and remembers its machines for as long as it lives."""
+"""A server with EC2's API that remembers its machines for as long as it runs."""
 
 import sys
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ __all__ = ["running"]
 
 @contextmanager
 def running() -> Iterator[str]:
-    """The address of a fresh one."""
+    """Start a fresh server; yield its address."""
     port = free_port()
     with scratch_folder() as folder:
         child = start(

@@ -47,7 +47,7 @@ class OpenIdProvider:
 
 @contextmanager
 def running() -> Iterator[OpenIdProvider]:
-    """Run one that knows no client and no user, and accepts no request without a nonce."""
+    """Run a provider that knows no client and no user, and accepts no request without a nonce."""
     port = free_port()
     command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port)]
     with scratch_folder() as folder:

@@ -1,4 +1,4 @@
-"""A small OpenStack: Keystone's tokens and Nova's servers, as far as their reference says what clients may rely on.
+"""A small OpenStack: Keystone's tokens and Nova's servers, as far as their reference documents them.
 
 It checks what it is sent as the real ones do: the password, the token, the project, flavors and images that it has.
 """
@@ -24,7 +24,10 @@ COMPUTE = "/compute/v2.1"
 
 @dataclass
 class OpenStackServer:
-    """What it holds, and how it behaves. `unanswered`: of so many servers to come the reply to `create` is lost."""
+    """The state and the behaviour of the server.
+
+    `unanswered`: the number of next servers for which the reply to `create` is lost.
+    """
 
     url: str = ""
     servers: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -41,7 +44,7 @@ class OpenStackServer:
             return [dict(server) for server in self.servers.values()]
 
     def expire_tokens(self) -> None:
-        """As if Keystone had been set up anew."""
+        """Forget all tokens, as if Keystone had been set up anew."""
         self.tokens.clear()
 
 
@@ -65,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
     cloud: OpenStackServer
 
     def log_message(self, *_: Any) -> None:
-        """Nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")

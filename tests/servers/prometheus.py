@@ -1,4 +1,4 @@
-"""A Prometheus server of one's own, which scrapes whom it is told to, and its tool `promtool`."""
+"""A Prometheus server that scrapes a given target, and its tool `promtool`."""
 
 import json
 import shutil
@@ -67,7 +67,7 @@ def exporting(registry: CollectorRegistry) -> Iterator[str]:
 
 
 def _wait(child: Child, address: str) -> None:
-    """Until it has scraped its target."""
+    """Wait until it has scraped its target."""
     until = monotonic() + 120
     while child.running and monotonic() < until:
         try:

@@ -26,7 +26,7 @@ CLAIM, CLAIM_SECONDS = "tests.stories", 3600
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Stories are told on both databases."""
+    """Mark all stories as `both`, so that they run on PostgreSQL and on SQLite."""
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.both)
@@ -34,7 +34,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """On SQLite what a newcomer has; on PostgreSQL two web processes, which share a Redis with worker and beat."""
+    """The live installation.
+
+    On SQLite it is what `make run` sets up. On PostgreSQL it has two web processes, which share a Redis with worker and
+    beat.
+    """
     with ExitStack() as kept:
         variables = {"PORT": str(free_port()), "LOG_FORMAT": "json", "ACCESS_LOG": "on"}
         if settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
@@ -68,7 +72,7 @@ def product(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def beat(product: Product) -> None:
-    """Beat is at work; it starts last, and the installation is called ready without it."""
+    """Wait for beat, which starts last: the installation counts as ready without it."""
     admin = product.caller("admin")
 
     def works() -> bool:
@@ -85,7 +89,7 @@ def _connections_closed(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _kill(installation: Installation) -> None:
-    """End all its processes at once: how it stops in earnest is told by tests/e2e/test_make_run.py."""
+    """Kill all its processes; tests/e2e/test_make_run.py tests how it stops properly."""
     while processes := installation.processes():
         for process in processes:
             with suppress(ProcessLookupError):

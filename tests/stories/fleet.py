@@ -19,8 +19,9 @@ AT_ONCE = {"up_after_seconds": 0, "gone_after_seconds": 0}
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Its IDCs are in the order in which the profile prefers them: by a metric of their own, which falls to 1.
+    """A region with IDCs, a profile and a tenant.
 
+    The IDCs are in the order of preference. The profile prefers them by a metric of their own, which is 1 for the last.
     `callers` has a portal of the fleet's tenant at each web process; `first` and `other` are at two different ones, if
     there are two.
     """
@@ -51,11 +52,11 @@ class Fleet:
         return {**self.question, "action": "reserve", "machines": [{"count": 1, "bandwidth_mbps": mbps}], **fields}
 
     def reserve(self, mbps: float = 100, **fields: Any) -> Any:
-        """The placement of an order that is reserved through the first web process."""
+        """Reserve an order through the first web process; return its placement."""
         return self.first.post("/schedule/", self.order(mbps, **fields), status=201)
 
     def provision(self, **fields: Any) -> Any:
-        """The placement of two machines that are to be started."""
+        """Order two machines to be started; return their placement."""
         machines = [{"count": 2, "cpu": 4, "bandwidth_mbps": 50, "name": "edge"}]
         body = self.order(machines=machines, action="provision", **fields)
         return self.first.post("/schedule/", body, status=202)
@@ -75,13 +76,15 @@ class Fleet:
         return [line["pending_mbps"] for state in states for line in state["lines"]]
 
     def room(self, caller: Caller) -> dict[str, int]:
-        """How many machines of 1 Mbps each IDC still holds, as the caller's web process decides now, quotas aside."""
+        """Return how many machines of 1 Mbps each IDC still holds, as the caller's web process decides now, without
+        quotas.
+        """
         admin = caller.as_(self.admin.token or "")
         answer = admin.post("/capacity/", {**self.question, "machine": {"bandwidth_mbps": 1}}, status=200)
         return {each["idc"]: each["count"] for each in answer["idcs"]}
 
     def sees_everywhere(self, *pending: float) -> None:
-        """Assert the pending bandwidth of each IDC: shown at once, and decided upon soon, by all web processes."""
+        """Assert the pending bandwidth of each IDC: all web processes show it at once and soon decide by it."""
         room = {code: LINE_MBPS - taken for code, taken in zip(self.idcs, pending, strict=True)}
         for caller in self.callers:
             assert self.pending(caller) == list(pending)
@@ -141,7 +144,7 @@ def chosen_by(caller: Caller, question: Mapping[str, Any]) -> str | None:
 
 
 def new_provider(product: Product, kind: str = "simulated", **fields: Any) -> str:
-    """The code of a new provider; by default of one whose machines are started without delay."""
+    """Create a provider and return its code; by default its machines are started without delay."""
     code = name("provider")
     body = {"code": code, "kind": kind, "config": AT_ONCE, **fields}
     product.caller("admin").post("/providers/", body, status=201)

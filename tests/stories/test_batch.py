@@ -36,7 +36,7 @@ def test_reservations(fleet: Fleet) -> None:
 
 
 def test_recommendations(fleet: Fleet) -> None:
-    """Recommendations hold nothing, but do not all name the same room."""
+    """Recommendations of a batch hold nothing, yet each counts the room of those before it as taken."""
     asked = [fleet.order(mbps, action="recommend", request_id=f"order-{mbps}") for mbps in (700, 600, 300, 400)]
     told = batch(fleet, *asked)
     best, second = fleet.idcs

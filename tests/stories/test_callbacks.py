@@ -1,4 +1,4 @@
-"""A portal is told of every change of a placement, in order and signed, and told again where it did not listen."""
+"""A portal is called back for every change of a placement, in order and signed; a callback that fails is sent again."""
 
 from collections.abc import Iterator
 
@@ -20,13 +20,13 @@ def receiver() -> Iterator[Peer]:
 
 @pytest.fixture
 def fleet(product: Product) -> Fleet:
-    """One whose tenant is called back on this machine."""
+    """A fleet whose tenant may be called back on this machine."""
     return new_fleet(product, providers=[new_provider(product)], tenant={"callback_hosts": ["127.0.0.1"]})
 
 
 @pytest.fixture
 def secret(fleet: Fleet) -> str:
-    """What the tenant's callbacks are signed with."""
+    """The secret with which the tenant's callbacks are signed."""
     return str(fleet.admin.post(f"/tenants/{fleet.tenant}/callback_secret/", status=201)["secret"])
 
 

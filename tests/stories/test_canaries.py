@@ -1,4 +1,4 @@
-"""Secrets show up nowhere: not in logs, answers, metrics or the database, even where all that uses them fails."""
+"""No secret is shown in logs, answers, metrics or the database, even where each call that uses one fails."""
 
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ def server() -> Iterator[Peer]:
 
 
 def kept_secret(product: Product, word: str) -> tuple[str, str]:
-    """A file with a secret, and the reference to it."""
+    """Write a file with a secret; return the secret and the reference to it."""
     file = product.installation.var / "secrets" / name(word)
     file.parent.mkdir(exist_ok=True)
     file.write_text(secret := f"canary-{file.name}-52c9e1", encoding="utf-8")
@@ -35,7 +35,7 @@ def kept_secret(product: Product, word: str) -> tuple[str, str]:
 
 
 def fail_source(product: Product, url: str, auth: str) -> str:
-    """The secret of a source that was asked in vain, by its test and by its run."""
+    """Have a source fail, in its test and in a run; return its secret."""
     operator = product.caller("operator")
     secret, ref = kept_secret(product, "source-secret")
     document = {
@@ -53,7 +53,7 @@ def fail_source(product: Product, url: str, auth: str) -> str:
 
 
 def fail_order(product: Product, server: Peer) -> list[str]:
-    """The secrets of a provider and of callbacks, after an order for which both were called in vain."""
+    """Place an order for which the calls of provider and portal fail; return their secrets."""
     secret, ref = kept_secret(product, "provider-secret")
     own = new_provider(product, "webhook", config={"url": server.url}, secret_ref=ref)
     fleet = new_fleet(product, providers=[own], tenant={"callback_hosts": ["127.0.0.1"]})
@@ -69,7 +69,7 @@ def fail_order(product: Product, server: Peer) -> list[str]:
 
 
 def show_token(product: Product) -> str:
-    """A token, shown in all the wrong places, and revoked."""
+    """Send a token in places where it does not belong, and revoke it; return it."""
     made = product.new_token()
     token = str(made["token"])
     admin = product.caller("admin")
@@ -101,7 +101,7 @@ def mistype_password(product: Product) -> str:
 
 
 def everything_shown(product: Product) -> Iterator[tuple[str, str]]:
-    """All that the installation tells anybody, and all that its database holds, by where it stands."""
+    """Yield all that the installation shows and all that its database holds, each with its place."""
     for log in (product.installation.var / "log").iterdir():
         yield log.name, log.read_text(encoding="utf-8")
     admin = product.caller("admin")

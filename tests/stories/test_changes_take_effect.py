@@ -1,4 +1,4 @@
-"""A change takes effect in the very next question to the same web process, and within the beat in the other one."""
+"""A change is in force for the next request to the same web process, and soon for those to the other one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +10,12 @@ from tests.stories.product import SOON, Caller, Product, name, until
 
 Change = Callable[[Caller], Any]
 ROUNDS = 8
-"""A process that reads the feed too late would be caught up by chance now and then."""
+"""The test is repeated, because a process that reads the feed too late might be in time once by chance."""
 
 
 @pytest.fixture
 def takes_effect(product: Product) -> Callable[..., None]:
-    """Change something through one web process, and hold what both then choose against what they are to choose."""
+    """A function that makes a change through one web process, and asserts what both choose before and after it."""
 
     def check(change: Change, question: dict[str, Any], *, before: str | None, after: str | None) -> None:
         first, other = product.first_and_other()
@@ -42,7 +42,7 @@ def test_a_taint_keeps_orders_off(fleet: Fleet, takes_effect: Callable[..., None
 
 
 def test_a_shape_prices_the_orders_of_its_business(fleet: Fleet, product: Product) -> None:
-    """Known at once to the web process that stored it, and soon to the other one."""
+    """The web process that stores a shape prices orders by it at once, the other one soon."""
     first, other = product.first_and_other()
     asked = {**fleet.order(), "action": "recommend", "tenant": fleet.tenant, "labels": {"business": "live"}}
 

@@ -65,7 +65,7 @@ STORIES: dict[str, Story] = {}
 
 
 def story_of(title: str) -> Callable[[Story], Story]:
-    """The function runs all samples of that page, in their order."""
+    """Register the function as the story of that page; it must run all of the page's samples in their order."""
 
     def noted(story: Story) -> Story:
         STORIES[title] = story
@@ -82,7 +82,7 @@ def to_run(title: str) -> list[Sample]:
 
 @pytest.fixture(scope="session")
 def token(product: Product) -> str:
-    """Of the portal that the pages speak of; a worker may run the pages in two goes."""
+    """The token of the portal in the pages. It is made once, since the pages need not run one after the other."""
     admin = product.caller("admin")
     hosts = ["portal.example", "portal.example.com", "127.0.0.1"]
     admin.post("/tenants/", {"code": TENANT, "callback_hosts": hosts}, status=201)
@@ -92,7 +92,7 @@ def token(product: Product) -> str:
 
 @pytest.fixture
 def reader(product: Product, token: str, tmp_path: Path) -> Iterator[Reader]:
-    """One without a page yet; what its portal has ordered is released in the end."""
+    """A reader without a page yet; what its portal has ordered is released in the end."""
     yield Reader(product, tmp_path, [], {"API": f"{product.address}/api/v1", "TOKEN": token})
     caller = product.caller().as_(token)
     for placement in caller.get("/placements/?state=reserved&state=provisioning&state=active")["results"]:
@@ -161,7 +161,7 @@ def what_would_be_cheaper(reader: Reader) -> None:
 
 @story_of("docs/backtests.md")
 def what_others_would_have_cost(reader: Reader) -> None:
-    """The orders that are tested are those of the demo: the product's own are of today, which is not over."""
+    """The backtest is about the demo's orders, because the product's own are of today, which is not over."""
     draft = reader.folder / "my-draft.json"
     draft.write_text('{"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 1}]}')
     command = reader.next("console").text.removeprefix("$ ")
@@ -219,7 +219,7 @@ def told_of_a_placement(reader: Reader) -> None:
 
 
 def delivered(caller: Caller, delivery: Mapping[str, Any]) -> int:
-    """How often a callback was tried, once it has been received."""
+    """Return how often a callback was tried if it was received, else 0."""
     found = caller.get(f"/deliveries/{delivery['id']}/")
     return int(found["tries"]) if found["state"] == "delivered" else 0
 
@@ -237,7 +237,7 @@ def the_receiver_refuses_what_is_not_genuine(url: str, secret: bytes) -> None:
 
 @story_of("docs/capacity.md")
 def how_many_more_fit(reader: Reader) -> None:
-    """The numbers are those of the hour."""
+    """Only names and types are compared, because the numbers depend on the hour."""
     shown = json.loads(reader.left[0].following)
     (answer,) = reader.curl()
     assert not list(differs(shown, answer, values=False))
@@ -279,7 +279,7 @@ def an_extender_of_ones_own(reader: Reader) -> None:
 
 
 def sites_made(admin: Caller, region: str, candidates: list[Any]) -> None:
-    """The IDCs that the page's extender is asked about, with what it is told of them."""
+    """Create the IDCs that the page's extender is asked about, with the facts that it is told of them."""
     admin.post("/regions/", {"code": region}, status=201)
     admin.post("/metrics/", {"code": "power_load", "direction": "lower", "scope": "idc"}, status=201)
     for each in candidates:
@@ -293,7 +293,7 @@ def sites_made(admin: Caller, region: str, candidates: list[Any]) -> None:
 
 
 def relayed(url: str) -> Callable[[Exchange], None]:
-    """What the server at `url` answers to the same."""
+    """Return a behaviour that answers each request as the server at `url` does."""
 
     def behave(exchange: Exchange) -> None:
         status, answer = posted(url, {}, exchange.server.bodies[-1])
@@ -350,7 +350,7 @@ def lists_are_taken_in(reader: Reader) -> None:
 
 
 def document_is_imported(reader: Reader, admin: Caller, region: str, idc: str) -> None:
-    """The page's document, about a region, an IDC and an ISP of the story's own."""
+    """Import the page's document with a region, an IDC and an ISP of the story's own."""
     (document,) = blocks(PAGES["docs/importing.md"], "json")
     for code, own in {"south": region, "gz-ct-01": idc, "ct": name("isp"), "telecom": name("alias")}.items():
         document = document.replace(f'"{code}"', f'"{own}"')
@@ -386,7 +386,7 @@ def two_ways_to_a_placement(reader: Reader) -> None:
 
 @story_of("docs/profiles.md")
 def weights_are_changed_safely(reader: Reader) -> None:
-    """By an operator of a tenant whose default profile is a copy of `default`, so that no other story is concerned."""
+    """The operator's tenant has a copy of the profile `default`, so that no other story is affected."""
     admin = reader.product.caller("admin")
     code, tenant = name("profile"), name("tenant")
     default = admin.get("/profiles/default/")
@@ -454,7 +454,7 @@ def machines_are_started(reader: Reader) -> None:
 
 @story_of("docs/shapes.md")
 def priced_by_the_shape_of_its_business(reader: Reader) -> None:
-    """By an operator of all tenants, who may enter shapes and ask for any tenant."""
+    """The reader is an operator of all tenants, who may enter shapes and ask for any tenant."""
     reader.known["TOKEN"] = reader.product.tokens["operator"]
     shape = reader.curl_as_shown()
     asked = {"region": "440000", "tenant": TENANT, "labels": {"business": shape["business"]}}
@@ -469,7 +469,9 @@ def priced_by_the_shape_of_its_business(reader: Reader) -> None:
 @story_of("docs/quickstart.md")
 @story_of("docs/zh/quickstart.md")
 def from_nothing_to_an_order(reader: Reader) -> None:
-    """The numbers are those of the hour; what a reader copies out of an answer is that of this run."""
+    """Numbers are not compared, because they depend on the hour; codes from the page's answers are replaced by this
+    run's.
+    """
     (reader.folder / "var").symlink_to(reader.product.installation.var)
     assert reader.curl() == []  # it takes the tokens out of the file
     reader.known |= {"TOKEN": reader.product.tokens["portal"], "OPERATOR": reader.product.tokens["operator"]}
@@ -493,7 +495,7 @@ def from_nothing_to_an_order(reader: Reader) -> None:
 
 
 def uplinks() -> CollectorRegistry:
-    """The counters of two uplinks, one of them of an IDC that nobody knows."""
+    """Return the counters of three interfaces, one of them of an IDC that nobody knows."""
     registry = CollectorRegistry()
     for counter, octets in ("ifHCInOctets", 1e6), ("ifHCOutOctets", 5e5):
         family = Gauge(counter, "Octets.", ["site", "carrier", "ifName"], registry=registry)

@@ -1,4 +1,4 @@
-"""Nobody writes a header that is not his: neither into an answer, nor into what the server sends to others."""
+"""No input adds a header of its own, neither to an answer nor to a request that the server sends."""
 
 import json
 import socket
@@ -40,7 +40,7 @@ HEADERS = {
 
 
 def asked(product: Product, path: str, *lines: str) -> HTTPResponse | None:
-    """The answer to a request whose head has these lines as they are; None if the server hung up."""
+    """Return the answer to a request whose head has exactly these lines, or None if the server hung up."""
     parts = urlsplit(product.address)
     head = [f"GET {path} HTTP/1.1", f"Authorization: Bearer {product.tokens['admin']}", *lines]
     if not any(line.startswith("Host:") for line in lines):
@@ -57,13 +57,13 @@ def asked(product: Product, path: str, *lines: str) -> HTTPResponse | None:
 
 
 def is_clean(response: HTTPResponse) -> bool:
-    """Whether no header of the answer was written by the client, or leads to somebody else's host."""
+    """Whether no header of the answer was injected or names a foreign host."""
     names = {header.lower() for header, _ in response.getheaders()}
     return "x-evil" not in names and not any("evil.example" in value for _, value in response.getheaders())
 
 
 def test_it_works(product: Product) -> None:
-    """What these tests would see: a sane id comes back in the head."""
+    """A valid request id comes back in a header: the other tests could see one that was injected."""
     answer = asked(product, "/api/v1/me/", "X-Request-ID: order-1")
     assert answer is not None
     assert (answer.status, answer.headers["X-Request-ID"]) == (200, "order-1")

@@ -36,7 +36,7 @@ def test_the_other_web_process_answers_again(fleet: Fleet) -> None:
 
 
 def test_many_at_the_same_time_get_one_placement(fleet: Fleet, crowd: list[Caller]) -> None:
-    """Whoever is told that the first is still being worked on asks again, as `Retry-After` says."""
+    """Requests that come while the first is in progress are told to wait, and are sent again as `Retry-After` says."""
     key, start = str(uuid4()), Barrier(len(crowd))
 
     def work(caller: Caller) -> Answer:
@@ -79,7 +79,7 @@ def test_another_key_is_another_order(fleet: Fleet) -> None:
 
 @pytest.fixture
 def crowd(product: Product, fleet: Fleet) -> Iterator[list[Caller]]:
-    """Callers with a connection each, as many in each web process."""
+    """Callers with a connection each, equally many in each web process."""
     token = str(fleet.first.token)
     yield [caller.as_(token) for _ in range(AT_ONCE) for caller in product.caller_in_each_process()]
     product.close()

@@ -1,4 +1,4 @@
-"""Prometheus asks any one web process, and is told the figures of all of them added up."""
+"""`/metrics` of any web process has the sums over all web processes."""
 
 import re
 
@@ -7,7 +7,7 @@ from tests.stories.product import Caller, Product
 
 
 def recommendations(caller: Caller, fleet: Fleet) -> float:
-    """How many recommendations of an IDC under the fleet's profile that web process's page of figures counts."""
+    """Return how many recommendations under the fleet's profile `/metrics` of the caller's web process counts."""
     page = caller.ask("GET", "/metrics")
     assert page.status == 200
     (count,) = re.findall(

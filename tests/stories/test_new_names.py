@@ -9,7 +9,7 @@ from tests.stories.fleet import Fleet, best_by, new_fleet
 from tests.stories.product import Caller, Product, name
 
 ROUNDS = 5
-"""A process that knew no better would read the feed in time by chance now and then."""
+"""The test is repeated, because a process that does not look for new names might know them once by chance."""
 
 Created = Callable[[Fleet], dict[str, Any]]
 """Creates something, and returns the fields of a request that name it."""

@@ -39,7 +39,7 @@ def test_a_reservation_is_provisioned_later(product: Product) -> None:
 
 
 def test_an_existing_system_starts_them(product: Product) -> None:
-    """A provider of kind `webhook`, told by signed messages."""
+    """A provider of kind `webhook` has an existing system start and delete the machines, by signed messages."""
     secret = product.installation.var / "secrets" / name("webhook")
     secret.parent.mkdir(exist_ok=True)
     secret.write_text("the system's secret", encoding="utf-8")
@@ -55,7 +55,7 @@ def test_an_existing_system_starts_them(product: Product) -> None:
 
 
 class System:
-    """Somebody's own system for the life of machines, as docs/provisioning.md tells of it."""
+    """An existing system that starts and deletes machines, as docs/provisioning.md describes it."""
 
     def __init__(self) -> None:
         self.machines: dict[str, dict[str, Any]] = {}

@@ -63,7 +63,7 @@ def test_an_order_spread_over_the_quota_takes_nothing(fleet: Fleet, count: int, 
 
 
 def test_what_is_released_counts_no_more(fleet: Fleet) -> None:
-    """Through the other web process: the quota is full, then free again."""
+    """The other web process refuses an order while the quota is full, and accepts it after a release."""
     placed = fleet.reserve(MBPS)
     refused = fleet.other.post("/schedule/", fleet.order(100), status=409)
     assert refused["code"] == "quota_exceeded"
@@ -93,7 +93,7 @@ def test_an_order_within_the_quota_that_fits_nowhere_waits(product: Product) -> 
 
 
 def undegraded(caller: Caller, order: dict[str, Any]) -> dict[str, Any]:
-    """Return the answer of a process that is not behind: while it is, on a busy machine, it looks at no quota."""
+    """Return an answer that is not degraded: a process that is behind, on a busy machine, does not look at quotas."""
     answers: list[dict[str, Any]] = []
 
     def is_up_to_date() -> bool:
@@ -105,7 +105,10 @@ def undegraded(caller: Caller, order: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_nothing_is_recommended_over_the_quota(fleet: Fleet) -> None:
-    """The ranking still says where it would fit; the record is replayed as it was."""
+    """A recommendation over the quota names no IDC.
+
+    Its ranking says where it would fit, and its replay is identical.
+    """
     placed = fleet.reserve(600)
     for caller in fleet.callers:
         assert caller.schedule(**fleet.order(200, action="recommend"))["idc"]["code"] == fleet.idcs[0]
@@ -146,7 +149,7 @@ def test_what_is_supposed_does_not_lift_the_quota(fleet: Fleet) -> None:
 
 
 def test_capacity_ends_at_the_quota(fleet: Fleet) -> None:
-    """Four machines and 800 Mbps are allowed; whoever asks for no tenant's sake is told what fits."""
+    """The tenant's quota is four machines and 800 Mbps; without a tenant the answer counts all that fits."""
     fleet.reserve(200)
     question = {**fleet.question, "machine": {"bandwidth_mbps": 250}}
     told = fleet.other.post("/capacity/", question, status=200)

@@ -1,4 +1,4 @@
-"""A portal takes a recommendation at its word in the very next request, through either web process."""
+"""A portal commits a recommendation in its next request, through either web process."""
 
 from tests.stories.product import Product
 

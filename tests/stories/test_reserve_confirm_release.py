@@ -12,7 +12,7 @@ def fleet(product: Product) -> Fleet:
 
 
 def test_it_works(fleet: Fleet) -> None:
-    """Each step is taken through one of the web processes in turn, and both see what it did."""
+    """The web processes take the steps in turn, and both show the result of each step."""
     placed = fleet.reserve(300, request_id="order-1")
     assert (placed["state"], placed["idc"], placed["tenant"]) == ("reserved", fleet.idcs[0], fleet.tenant)
     assert [(line["isp"], line["bandwidth_mbps"]) for line in placed["lines"]] == [("ct", 300)]
@@ -41,7 +41,7 @@ def test_a_reservation_is_released_without_being_confirmed(fleet: Fleet) -> None
 
 
 def test_what_is_released_can_be_reserved_again(fleet: Fleet) -> None:
-    """A full IDC sends the next order on, and gets the order after that once its own is released."""
+    """The first IDC is full, so an order goes to the second; after a release the next order goes to the first."""
     whole = fleet.reserve(1000)
     assert fleet.reserve(1000)["idc"] == fleet.idcs[1]
     fleet.first.post(f"/placements/{whole['id']}/release/", status=200)

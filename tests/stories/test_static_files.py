@@ -12,7 +12,7 @@ FILES = ["manage.py", "etc/passwd", "idcsched/settings.py", "secret-key"]
 
 
 def static_url(product: Product) -> str:
-    """Below which the files of this version stand."""
+    """The path below which the static files of this version are served."""
     page = product.caller().ask("GET", "/admin/login/").body
     (found, *_) = re.findall(r"/static/\w+/", page)
     return str(found)

@@ -1,4 +1,4 @@
-"""A new token works at once everywhere; a revoked one writes nothing more anywhere, and soon learns nothing more."""
+"""A new token works at once everywhere; a revoked one can write nothing at once, and soon cannot read either."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from tests.stories.fleet import Fleet, chosen_by, new_fleet
 from tests.stories.product import SOON, Answer, Caller, Product, name, until
 
 ROUNDS = 8
-"""A process that reads the feed too late would be caught up by chance now and then."""
+"""The test is repeated, because a process that reads the feed too late might be in time once by chance."""
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def fleet(product: Product) -> Fleet:
 
 
 def known_tokens(product: Product, fleet: Fleet, who: str, admins: tuple[Caller, Caller]) -> list[Any]:
-    """New tokens of that user, one for each caller, of which both web processes have learnt.
+    """Return new tokens of that user, one for each caller, once both web processes know them.
 
-    Processes learn of changes in their order: who knows a sample knows of the tokens that were made before it.
+    A process learns of changes in their order: if it knows a sample, it knows the tokens that were made before.
     """
     tokens = [product.new_token(who) for _ in admins]
     fleet.measure(fleet.idcs[0], 3)

@@ -14,14 +14,14 @@ def fleet(product: Product) -> Fleet:
 
 
 def waits(fleet: Fleet, seconds: int, **fields: Any) -> Any:
-    """The placement of an order that nothing fits, and that waits for so long."""
+    """Place an order that fits nowhere and waits for so long; return its placement."""
     placed = fleet.other.post("/schedule/", fleet.order(1000, wait_seconds=seconds, **fields), status=202)
     assert (placed["state"], placed["idc"]) == ("waiting", None)
     return placed
 
 
 def test_it_works(fleet: Fleet) -> None:
-    """What is released goes to the order that waits; its time to live starts then."""
+    """Capacity that is released goes to the waiting order, whose time to live starts then."""
     _, second = fleet.fill()
     waiting = waits(fleet, 600, ttl_seconds=300)
     fleet.sees_everywhere(1000, 1000)
@@ -42,7 +42,7 @@ def test_an_order_that_fits_does_not_wait(fleet: Fleet) -> None:
 
 @pytest.mark.usefixtures("beat")
 def test_an_order_expires_when_its_time_runs_out(fleet: Fleet) -> None:
-    """Nobody gave anything back, and nothing was taken."""
+    """Nothing is released, so the waiting order expires without having taken anything."""
     fleet.fill()
     waiting = waits(fleet, 1)
     in_state(fleet.other, waiting, "expired")
