@@ -110,7 +110,10 @@ def test_it_speaks_of_money(show: Show) -> None:
 
 
 def test_the_effect_of_a_supposed_taint_is_chosen_in_words(show: Show) -> None:
-    assert '<option value="PreferNoSchedule">new machines only if nothing better fits (PreferNoSchedule)</option>' in show()
+    assert (
+        '<option value="PreferNoSchedule">new machines only if nothing better fits (PreferNoSchedule)</option>'
+        in show()
+    )
 
 
 def test_what_is_supposed_says_what_it_costs(show: Show) -> None:
