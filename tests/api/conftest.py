@@ -42,7 +42,7 @@ class Api:
     client: Client
 
     def call(self, method: str, path: str, body: Any = None, *, status: int | None = None, **headers: str) -> Any:
-        """Return the decoded answer; its status must be `status` where that is given."""
+        """The decoded answer; with `status` asserted."""
         response = self.raw(method, path, None if body is None else json.dumps(body), **headers)
         if status is not None:
             assert response.status_code == status, response.content.decode()

@@ -27,7 +27,7 @@ USER = {"username": "ann", "role": "operator", "email": "ann@example.com", "pass
 
 
 def test_it_works(admin: Api) -> None:
-    """A tenant and a user who belongs to it are created, read, changed and removed."""
+    """A tenant and a user of it: made, read, changed, removed."""
     assert admin.post("/tenants/", TENANT, status=201) == TENANT
     assert admin.get("/tenants/shop/") == TENANT
     assert admin.call("PATCH", "/tenants/shop/", {"quota_machines": None}, status=200)["quota_machines"] is None

@@ -124,9 +124,9 @@ def test_a_fixed_line_of_which_little_is_known(lines: list[Line], api: Callable[
 def test_a_forecast_is_as_wide_as_the_days_figures_differ(
     peaky: Line, api: Callable[..., Api], charge_type: str, narrow: bool
 ) -> None:
-    """The interval is narrow for a contract that bills percentiles or means, and wide for one that bills peaks.
-
-    The stored months are deleted as if the month had just begun, because at a month's end every interval is narrow.
+    """The interval is narrow for contracts that bill a monthly percentile or mean, and wide for those that bill high
+    values. The stored months are deleted as if the month had just begun, because at a month's end every interval is
+    narrow.
     """
     BandwidthMonth.objects.all().delete()
     low, billable, high = forecast_of(api, peaky, charge_type=charge_type)

@@ -1,4 +1,4 @@
-"""A program that brings a token to the API goes past the middlewares for people at pages."""
+"""A request to the API that brings a token skips the middlewares that are for people at pages."""
 
 from itertools import product
 from typing import Any

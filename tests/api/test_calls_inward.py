@@ -37,7 +37,7 @@ INSIDE = [
 CALLS_NOBODY = {"simulated"}
 
 Door = Callable[[Api, Peer, str], None]
-"""A function that makes a row that names the host and has the server act upon it; either may be refused."""
+"""Makes a row that names the host, and has the server act upon it; either may be refused."""
 
 
 def asked_source(kind: str) -> Door:
@@ -111,7 +111,7 @@ def inside(seed: Api, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def test_it_works(seed: Api) -> None:
-    """The tests of this file know every kind of source and of provider that the installation has."""
+    """Each kind of source and of provider is tried here."""
     assert {each["kind"] for each in seed.get("/collectors/")["results"]} == set(KINDS)
     assert {each["kind"] for each in seed.get("/provider_kinds/")["results"]} == set(PROVIDERS) | CALLS_NOBODY
 

@@ -1,4 +1,6 @@
-"""`ETag`, `If-Match` and `If-None-Match`: nobody overwrites what they have not seen, nobody fetches what they have."""
+"""`ETag`, `If-Match` and `If-None-Match`: a write with a stale tag is refused, a read with the current one gets no
+body.
+"""
 
 import json
 import re
@@ -212,7 +214,7 @@ def test_so_is_whatever_else_is_done_to_an_object(world: Api, portal: Api, setti
 @pytest.mark.both
 @pytest.mark.usefixtures("db")
 def test_of_two_at_once_one_wins(seed: Api, api: Callable[..., Api]) -> None:
-    """Two threads change an IDC with the same tag: one succeeds; the other waits for it, and is then refused."""
+    """Both have read the same; the second waits for the first, and is then refused."""
     tag, admin = etag(seed, "/idcs/a/"), api("admin")
     held, outcomes = threading.Barrier(2), list[int]()
 
@@ -241,7 +243,7 @@ def test_of_many_the_stale_one_is_named(world: Api) -> None:  # noqa: F811
 
 @pytest.mark.parametrize("resource", ["tokens", "users", "sources"])
 def test_what_moves_by_itself_makes_no_edit_stale(world: Api, resource: str) -> None:  # noqa: F811
-    """The use of a token, a login and a run of a source are no edits: the tag from before still allows a change."""
+    """A token is used, a user logs in, a source is asked: nobody has edited them."""
     world.post("/sources/", SOURCE, status=201)
     token = world.get("/me/")["token"]["id"]
     path = {"tokens": f"/tokens/{token}/", "users": "/users/admin/", "sources": "/sources/s/"}[resource]

@@ -1,4 +1,4 @@
-"""The admin's page of a decision: an operator finds an order and sees why it went where it did."""
+"""An operator finds an order and sees why it went where it went."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A profile with `method: exact` bills an order by the lines' last 30 days, and replays on the days of then."""
+"""A profile with `method: exact` bills an order by the lines' last 30 days; a replay takes the days of the decision."""
 
 import re
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def line(portal: Api) -> Line:
 
 
 def measure(line: Line, mbps: float, *, days: int, spike: float = 0.0) -> None:
-    """Store measurements of `days`: `mbps` all the time, and `spike` more in the first slot of each hour."""
+    """Store `days` of measurements: `mbps` all the time, and `spike` more in one slot of each hour."""
     now = timezone.now()
     values = np.full(days * 288, mbps, dtype=np.float32)
     values[::12] += spike

@@ -83,7 +83,7 @@ def test_the_committed_client_is_what_the_generator_makes(tmp_path: Path) -> Non
 
 
 def test_a_client_can_be_generated_from_the_whole_document(tmp_path: Path) -> None:
-    """A client of all tags has the operations that the committed one lacks, and every generated file compiles."""
+    """A client of the whole document has the operations of all resources, and each of its files compiles."""
     generate(tmp_path / "whole", document_of(tags=None))
     made = {path.stem for path in (tmp_path / "whole" / "api").glob("*/*.py")}
     assert {"schedule", "idcs_partial_update", "source_test", "tokens_rotate"} <= made

@@ -1,4 +1,4 @@
-"""What Prometheus is told of every question."""
+"""What `/metrics` tells Prometheus about decisions, requests, samples and placements."""
 
 import re
 import time
@@ -12,7 +12,7 @@ from tests.api.conftest import Api
 
 @pytest.fixture
 def told() -> Callable[[str], float]:
-    """A function that returns the value of a sample of `/metrics`, or 0 if it is not there."""
+    """The value of a sample, 0 where there is none."""
 
     def read(sample: str) -> float:
         response = Client(SERVER_NAME="localhost").get("/metrics")

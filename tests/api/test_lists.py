@@ -240,7 +240,7 @@ def test_what_is_in_force(idcs: Api, kind: str) -> None:
 
 
 def test_a_brief_list_of_decisions(idcs: Api, portal: Api) -> None:
-    """With `brief=true` a list leaves out each decision's explanation; a single decision takes no such parameter."""
+    """A decision by itself is always told in full."""
     made = portal.schedule(region="A", profile="seed-example", explain="full")
     (full,) = portal.get("/decisions/")["results"]
     (brief,) = portal.get("/decisions/?brief=true")["results"]
@@ -301,7 +301,7 @@ def test_a_refused_choice_lists_what_there_is(idcs: Api, method: str, path: str,
 
 
 def walked(api: Api, path: str) -> list[Any]:
-    """Return the rows of all pages, in order."""
+    """All pages, one after the other."""
     found = []
     while path:
         page = api.get(path)

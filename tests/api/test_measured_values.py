@@ -26,7 +26,7 @@ def line(seed: Api) -> str:
 
 
 def scores(api: Api, entry: dict[str, Any], **asked: Any) -> Any:
-    """Return the score of IDC a under a profile that has this one scorer."""
+    """The score of IDC a under a profile with one scorer."""
     code = f"only-{entry['name']}"
     api.post("/profiles/", {"code": code, "plugins": [entry]}, status=201)
     return api.schedule(profile=code, only=["a"], **asked)["candidates"][0]["scores"][entry["name"]]

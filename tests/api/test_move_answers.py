@@ -49,9 +49,7 @@ def proposed(api: Api) -> tuple[list[str], float]:
 
 
 def test_it_works(portal: Api, api: Callable[..., Api], moves: list[str]) -> None:
-    """One move is answered `done`, the other `declined`: neither is proposed any more, and the answers keep what they
-    were to save.
-    """
+    """One is done, one is declined; neither is proposed any more, and what they promised is on record."""
     done = portal.call("POST", ANSWERS, answer(moves[0], "done"), status=200)
     assert (done["state"], done["reason"], done["actor"], done["tenant"]) == ("done", "", "portal", "live-cn")
     assert (done["move"]["saves"], done["move"]["to"]["idc"], done["currency"]) == (4000.0, "cheap", "CNY")

@@ -134,7 +134,7 @@ def expected(caller: str, path: str, method: str, rule: Rule) -> str:
 
 
 def test_it_works() -> None:
-    """The page has a row for every endpoint and method, and no other rows."""
+    """Every endpoint has a row, and every row an endpoint."""
     missing = [f"| `{path}` | {method} | <least role> | <yes or no> |" for path, method in endpoints() - set(table())]
     assert not missing, "docs/permissions.md lacks, under its heading:\n" + "\n".join(sorted(missing))
     assert not set(table()) - endpoints(), "docs/permissions.md has rows for what is not there"

@@ -1,4 +1,4 @@
-"""`placements/` and orders by `schedule/`: a reservation from its order to its end, over HTTP."""
+"""`placements/` and ordering by `schedule/`: the whole story of a reservation, over HTTP."""
 
 from collections.abc import Callable
 from typing import Any

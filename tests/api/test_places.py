@@ -31,7 +31,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def all_taken() -> Iterator[None]:
-    """Have other threads hold every place."""
+    """Other threads hold every place."""
     over, holding = threading.Event(), threading.Barrier(settings.WEB_THREADS - LEFT_FREE + 1)
 
     def hold() -> None:

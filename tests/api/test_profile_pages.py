@@ -45,7 +45,7 @@ def lighter(profile: Profile) -> dict[str, Any]:
 
 
 def test_it_works(operator: Client, profile: Profile) -> None:
-    """The page of a new revision shows what it changed; then the earlier one is put in force again, with a reason."""
+    """A new revision shows what it changed; the earlier one is put in force again, with a reason."""
     profile_revise(profile=profile, body=lighter(profile), message="y counts less")
     shown = text(operator.get(address(profile)))
     assert "y counts less" in shown

@@ -17,7 +17,7 @@ PATH = "/profiles/seed-example"
 
 
 def with_weight(name: str, weight: float) -> dict[str, Any]:
-    """Return the seed profile with another weight for one scorer."""
+    """The seed profile with one scorer weighing something else."""
     plugins = [{**entry, "weight": weight} if entry["name"] == name else entry for entry in BODY["plugins"]]
     return {"plugins": plugins}
 

@@ -1,4 +1,4 @@
-"""Machines over the API: they are ordered, shown while they start, tried again and given back."""
+"""Machines over the API: ordered, seen on their way, tried again, given back."""
 
 import json
 from datetime import timedelta

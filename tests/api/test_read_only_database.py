@@ -24,7 +24,7 @@ ASKED = {"region": "A", "profile": "seed-example"}
 
 @pytest.fixture
 def standby(seed: Api, tenant: Tenant) -> Iterator[Api]:
-    """The administrator of the seed example; until the end of the test the database can only be read."""
+    """The administrator of the seed example, whose database can only be read meanwhile."""
     live.catch_up()
     _let_sessions_begin(read_only="on")
     yield seed

@@ -1,4 +1,4 @@
-"""Decisions are recorded after they were answered: none is lost, and only a request for a record waits for it."""
+"""Decisions are recorded after they were answered, and only a request for a record waits for that."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""An operator who is bound to a region can write nothing elsewhere: not by a source, nor for the whole installation."""
+"""An operator who is bound to a region writes nothing elsewhere, by a source or for the whole installation."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The resources that portals and operators read and write, apart from scheduling."""
+"""What portals and operators read and write, beside scheduling."""
 
 import json
 from collections.abc import Callable
@@ -429,7 +429,7 @@ def test_lists_take_a_bounded_number_of_queries(
     world: Api, path: str, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     with django_assert_max_num_queries(8):
-        assert world.get(f"{path}?limit=1000")["count"] >= 0
+        world.get(f"{path}?limit=1000")
     assert Idc.objects.count() == 6
 
 

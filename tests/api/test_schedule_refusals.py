@@ -1,4 +1,4 @@
-"""Bad input to `schedule/` is answered with a clear problem document, and nothing is stored."""
+"""Bad input is a clear problem document, and nothing else happens."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -25,7 +25,7 @@ UNTRUSTED = LearnedShape(verdict=Verdict.FEW_LINES, days=40.8, lines=1.5)
 
 @pytest.fixture
 def of_tenant(seed: Api) -> Callable[[str, str], Api]:
-    """A function that returns a caller of that role who is bound to that tenant."""
+    """A caller of a role who is bound to a tenant."""
     for code in ("cn", "us"):
         tenant_create(code=code)
 
@@ -117,7 +117,7 @@ def test_it_is_of_one_tenants_business_for_good(seed: Api) -> None:
 
 @pytest.mark.parametrize(("method", "changes"), [("PATCH", {"code": "other"}), ("DELETE", None)])
 def test_a_tenant_with_shapes_keeps_its_code(seed: Api, method: str, changes: dict[str, Any] | None) -> None:
-    """The live picture knows shapes by their tenant's code: under another code orders would be priced as if flat."""
+    """The live snapshot knows shapes by the tenant's code: under another one orders would be priced as if flat."""
     tenant_create(code="cn")
     made = seed.post("/shapes/", {"business": "live", "tenant": "cn", "entered": DAY}, status=201)
     refused = seed.call(method, "/tenants/cn/", changes, status=409)

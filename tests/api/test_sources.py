@@ -45,7 +45,7 @@ def document(server: Peer) -> dict[str, Any]:
 
 
 class Telepathy(Collector):
-    """A kind of source that accepts any configuration."""
+    """A kind of source without a check of its own."""
 
     kind = "telepathy"
     Config = WebConfig

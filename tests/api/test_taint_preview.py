@@ -22,9 +22,7 @@ EVERYBODY = Principal(user_id=1, username="x", role=Role.OPERATOR, all_tenants=T
 
 
 def test_it_works(seed: Api, portal: Api, api: Callable[..., Api]) -> None:
-    """In the seed example d is chosen and b is next best; a taint of d moves two orders to b, and the third tolerates
-    it.
-    """
+    """Of the seed example d is chosen, and b is the next best; one order tolerates the taint."""
     for fields in ({}, {}, {"tolerations": [{"key": "switch", "operator": "Exists"}]}):
         portal.schedule(**ASKED, **fields)
     before = Taint.objects.count()
@@ -52,7 +50,7 @@ def test_a_caller_of_a_tenant_asks_about_its_own_orders(seed: Api, portal: Api) 
 
 
 def test_who_may_not_taint_there_may_not_ask(seed: Api, portal: Api) -> None:
-    """An operator of region B may neither taint an IDC of region A nor preview that taint; for `e`, in B, they may."""
+    """The operator is bound to the region of `e`."""
     user = user_create(username="olga", role="operator")
     region_scope_create(user=user, region="B")
     operator = speaking(token_issue(user=user, name="t").text)

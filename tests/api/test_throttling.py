@@ -1,4 +1,4 @@
-"""How many requests one token may send, counted by one process or by several together."""
+"""How often one token may ask, counted by one process or by several together."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -115,10 +115,10 @@ def test_full_buckets_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestSharing:
-    """Two processes share their counts through a real Redis."""
+    """Two processes and a real Redis."""
 
     def pair(self, url: str, rate: str) -> tuple[tuple[Buckets, ThrottleSync], ...]:
-        """Return the buckets of two processes whose clocks started at different times."""
+        """Two processes with clocks that started at different times."""
         made = []
         for start in (0.0, 5000.0):
             own = Buckets(Rate.of(rate))

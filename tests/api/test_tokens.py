@@ -101,16 +101,14 @@ WIDER: dict[str, list[tuple[dict[str, Any], int, str]]] = {
 
 @pytest.fixture
 def everywhere(tenant: Tenant) -> User:
-    """A portal user of no tenant, who may act for all."""
+    """A portal of all tenants."""
     tenant_create(code="other")
     return user_create(username="everywhere", role="portal")
 
 
 @pytest.mark.parametrize("bound", NARROW)
 def test_a_token_gets_no_other_that_may_more(everywhere: User, bound: str) -> None:
-    """A token can rotate itself and other tokens of its user that are equally bound, but none that is less bound, so
-    that a leaked token gains nothing; it can revoke any of them.
-    """
+    """A leaked token rotates itself and its equals, but no sibling that is less bound; it can end any of them."""
     own = token_issue(user=everywhere, name="own", **NARROW[bound])
     for fields, status, code in WIDER[bound]:
         sibling = f"/tokens/{token_issue(user=everywhere, name='sibling', **fields).token.pk}/"

@@ -1,4 +1,4 @@
-"""A run lasts until enough of it was undisturbed: which stretches count, and how its maximum is measured."""
+"""A run goes on until enough of it was undisturbed; what counts, what is dropped, and how its maximum is measured."""
 
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
@@ -16,7 +16,7 @@ HELD_UP = Answer(9.0, 1.2)
 def run(
     *shares: Shares | None, wanted: float = 600, longest: float = 1800, came: Sequence[Sequence[Answer]] = ()
 ) -> Course:
-    """Return a course of these stretches, with the answers that came in each of them."""
+    """A course of these stretches, in which these answers came."""
     first, *ends = marks(*shares)
     course = Course(wanted=wanted, longest=longest, marks=[first])
     for number, end in enumerate(ends):

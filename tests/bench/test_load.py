@@ -1,4 +1,4 @@
-"""The load of a steady run: each request is sent when it is due; requests that pile up in a disturbance are dropped."""
+"""The load of a steady run: each request when it is due; what piled up while disturbed is dropped and counted."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

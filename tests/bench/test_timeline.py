@@ -1,4 +1,4 @@
-"""A run tells how much time was taken from it, and how it did while none was."""
+"""A run tells what time was taken away from it, and how it did where none was."""
 
 import os
 import subprocess

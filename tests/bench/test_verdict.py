@@ -43,7 +43,7 @@ def test_it_works() -> None:
 )
 @pytest.mark.parametrize("disturbed", [False, True])
 def test_what_is_not_as_required(changed: dict[str, Any], wrong: str, disturbed: bool) -> None:
-    """A disturbed run is excused for late answers, and for nothing else."""
+    """Being disturbed excuses nothing but late answers."""
     found = replace(MET, **(changed | {"enough": not disturbed}))
     excused = disturbed and "timeline" in changed
     assert (found.wrong(), found.status) == (([], 2) if excused else ([wrong], 1))

@@ -1,4 +1,4 @@
-"""Made-up measurements of a machine, for tests of what counts in a run."""
+"""Made-up marks of a machine, for tests of what counts in a run."""
 
 from typing import TypeAlias
 
@@ -7,7 +7,7 @@ from bench.timeline import Mark, Spent
 __all__ = ["CALM", "QUIET", "STOLEN", "TAKEN", "UNTOLD", "Shares", "marks"]
 
 Shares: TypeAlias = tuple[float, float, float]
-"""The shares of the processors' time that were stolen, spent on other programs, and idle."""
+"""Of the processors' time: stolen, spent on others, idle."""
 
 CALM: Shares = (0.0, 0.0, 0.5)
 QUIET: Shares = (0.005, 0.005, 0.5)

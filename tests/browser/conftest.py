@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 @pytest.fixture(scope="session")
 def measured() -> dict[str, float]:
-    """The time at which the site's measurements were brought up to date."""
+    """When the site's measurements were brought up to date."""
     return {"at": -inf}
 
 
@@ -33,7 +33,7 @@ def measured() -> dict[str, float]:
 def visitor(browser: Browser, site: Installation, measured: dict[str, float]) -> Iterator[Visitor]:
     """A visitor with a browser; any error on a page fails the test.
 
-    The measurements are brought up to date first: an IDC whose are older than a quarter of an hour gets no orders.
+    The measurements are brought up to date first: an IDC with none of the last quarter of an hour gets no orders.
     """
     if monotonic() - measured["at"] > FRESH:
         site.manage("load_demo", "--if-empty")

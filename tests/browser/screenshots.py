@@ -30,7 +30,7 @@ ORDER = {"region": "440000", "request_id": "order-8812", "machines": [{"count": 
 
 
 def main() -> int:
-    """Take all pictures; return the exit status."""
+    """Take them all; returns the exit status."""
     _have_chinese_letters()
     FOLDER.mkdir(parents=True, exist_ok=True)
     wrong: list[str] = []
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def _taken(visitor: Visitor, site: Installation, suffix: str, width: int) -> Iterator[str]:
-    """Take a picture of each page; yield a sentence for each page that is too wide."""
+    """A picture of each page; says which are too wide."""
     for name in _pages(visitor, site):
         visitor.page.wait_for_timeout(300)  # what slides in has slid in
         visitor.page.screenshot(path=FOLDER / f"{name}-{suffix}.png", full_page=name.endswith("-full"))

@@ -1,4 +1,4 @@
-"""Serves the demo with one web process, with what the tests with a browser need."""
+"""The demo, served by one web process: what a browser needs of it."""
 
 import json
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ def sources_made(site: Installation) -> None:
 
 
 def names_made(site: Installation) -> str:
-    """Have a source use names for an IDC and a line that nobody knows; return the source's code."""
+    """Have a source call an IDC and a line by names that nobody knows; return the source's code."""
     site.python(NAMES.format(port=site.environment["PORT"]))
     return "other-names"
 

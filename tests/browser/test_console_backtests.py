@@ -10,7 +10,7 @@ RUN = "from idcsched.planning.services import backtest_run; backtest_run(backtes
 
 
 def test_it_works(visitor: Visitor, site: Installation) -> None:
-    """An operator halves the weight of the bill, requests the backtest, sees its result, and goes on with the draft."""
+    """Halve the weight of the bill, ask, wait for the answer, and go on with the draft."""
     page = visitor.page
     visitor.log_in("operator")
     visitor.goto("/console/profiles/default/")

@@ -1,4 +1,4 @@
-"""Two questions to the console: why did an order not go to foshan, and what would halving a weight change?"""
+"""Two jobs in the console: why did an order not go to foshan, and what would halving a weight change."""
 
 from playwright.sync_api import expect
 

@@ -1,4 +1,4 @@
-"""An operator sees a taint appear on the overview, lifts it on the IDC's page, and sets another one there."""
+"""An operator on duty: sees a taint arrive on the overview, lifts it on the IDC's page, and sets another there."""
 
 import re
 
@@ -76,7 +76,7 @@ def test_a_viewer_on_a_telephone_reads_and_changes_nothing(browser: Browser, sit
 
 
 def test_a_hidden_tab_asks_for_nothing_until_it_is_seen_again(visitor: Visitor) -> None:
-    """The page's clock is put forward; a browser without windows hides no tab, so the page is told that it does."""
+    """With a clock that is put forward; a browser without windows hides no tab, so the page is told that it does."""
 
     def is_poll(request: Request) -> bool:
         return "hx-request" in request.headers

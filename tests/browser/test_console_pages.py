@@ -1,4 +1,4 @@
-"""No page of the console has a serious violation of accessibility, an error, a foreign request, or is too wide."""
+"""Every page of the console: nothing grave that axe finds, not wider than its window, no error, no foreign request."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from tests.browser.visiting import Visitor, visiting
 from tests.e2e.installation import Installation, post
 
 MARKUP = re.compile(r"<[a-z/][^>]*>|\b[a-z-]+=\"[^\"]*\"|&[a-z]+;|\{[{%]")
-"""What a page must never show as text: tags, attributes, entities, and parts of templates."""
+"""What is never to be read on a page: tags, attributes, entities, and what a template left."""
 
 
 def test_it_works(browser: Browser, site: Installation) -> None:

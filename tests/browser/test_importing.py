@@ -1,4 +1,4 @@
-"""The buttons above a list in a browser: they export what it shows, give a template, and import a file."""
+"""The buttons above a list, in a browser: export what it shows, take a template, bring a file."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A click changes the admin to Chinese and back, and then every page is Chinese."""
+"""A click changes the admin to Chinese, on every page, and another one changes it back."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""No page of the admin or of the API violates the content policy, asks another server, or has an error."""
+"""Every page of the admin, and the API's: no violation of the content policy, no request elsewhere, no error."""
 
 import re
 from collections.abc import Iterator
@@ -27,10 +27,7 @@ def lists(visitor: Visitor) -> list[str]:
 
 
 def every_page(visitor: Visitor) -> Iterator[str]:
-    """Open one page after the other; yield the address of each.
-
-    They are each list, the page and the history of its first row, and the form for a new one.
-    """
+    """Opens one page after the other: each list, its first row's page, that one's history, and the form for a new."""
     for address in lists(visitor):
         visitor.goto(address)
         yield address

@@ -1,4 +1,4 @@
-"""An operator finds an IDC, taints it for two hours, sees orders go elsewhere, lifts it, and reads the history."""
+"""An operator's afternoon: find an IDC, taint it for two hours, see orders go elsewhere, lift it, read the history."""
 
 import re
 from datetime import datetime, timedelta
@@ -75,7 +75,7 @@ def _read_history(visitor: Visitor, idc: str) -> None:
 
 
 def _read_why(visitor: Visitor, idc: str) -> None:
-    """Find the order by its number; its page says why the IDC was avoided."""
+    """The order is found by its number, and its page says why the IDC was avoided."""
     visitor.goto("/admin/scheduling/decision/")
 
     def found() -> bool:
@@ -96,7 +96,7 @@ def _assert_lasts_two_hours(row: str) -> None:
 
 
 def test_many_from_anywhere_in_two_clicks(visitor: Visitor) -> None:
-    """One click opens the form and another one taints; the IDCs are found by typing."""
+    """The form is one click away, and the second click does it; IDCs are found by typing."""
     page = visitor.page
     visitor.log_in("operator")
     page.get_by_role("link", name="Taint IDCs…").click()

@@ -1,4 +1,4 @@
-"""A visitor with a browser that notices every error of a page."""
+"""Somebody at a browser, who notices whatever a page does wrong."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clie
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A browser that visits the site; `complaints` has what went wrong on the pages."""
+    """`complaints`: what went wrong on the pages that were visited."""
 
     page: Page
     site: str
@@ -42,11 +42,11 @@ class Visitor:
         self.page.wait_for_url(f"{self.site}/admin/")
 
     def text(self) -> str:
-        """Return the text of the page as a reader sees it."""
+        """What the page says, as a reader sees it."""
         return " ".join(self.page.locator("body").inner_text().split())
 
     def too_wide_by(self) -> int:
-        """Return by how many pixels the page is wider than the window."""
+        """By how many pixels the page is wider than the window."""
         self.page.wait_for_load_state()  # a click may have led to a page that is only beginning
         return int(self.page.evaluate(TOO_WIDE))
 

@@ -20,7 +20,7 @@ MBPS = 50.0
 def lines_priced(prices: Mapping[str, float]) -> None:
     """Give the one line of each IDC its price per Mbps, and the traffic of the month up to ten minutes ago.
 
-    Values that were measured since then stay the latest: they decide how much room there is.
+    What was measured since then, and decides how much room there is, stays the latest.
     """
     now, metric = timezone.now(), Metric.objects.get(code="bandwidth_mbps")
     slots = DAYS * SLOTS_A_DAY

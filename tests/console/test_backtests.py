@@ -1,4 +1,5 @@
-"""The console's backtests: they are requested at a profile or in the list, followed, and shown in words and tables."""
+"""The console's backtests: asked for at a profile or in the list, followed while they run, and shown in words, as a
+table and as a file."""
 
 import csv
 import json
@@ -42,7 +43,7 @@ def asked(client: Client, **fields: Any) -> Backtest:
 
 
 def test_it_works(portal: Api, browser: Browser) -> None:
-    """100 Mbps at 30 CNY per Mbps have cost 3,000; under the draft they would have gone to the line at 10."""
+    """100 Mbps at 30 a Mbps have cost 3,000; under the draft they would have stood on the line at 10."""
     placed(portal, days_ago=20)
     client = browser("operator")
     row = asked(client)

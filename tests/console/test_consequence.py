@@ -1,4 +1,4 @@
-"""Before a taint is set, the page says which of the last orders would have gone elsewhere, and at what price."""
+"""What a taint would do is said before it is set: which of the last orders would go elsewhere, and at what price."""
 
 from collections.abc import Callable
 from html import unescape
@@ -59,7 +59,7 @@ def orders(recommend: Recommend) -> None:  # noqa: F811 - the fixture
 
 @pytest.fixture
 def careful(recommend: Recommend) -> Recommend:  # noqa: F811 - the fixture
-    """A function that recommends an IDC by its room, and none that is tainted."""
+    """Recommends by room alone, and not where a taint is."""
     taint = {"name": "taint", "plugin": "taint", "weight": 100}
     profile_create(code="careful", body={"plugins": [*POLICY["plugins"], taint]})
     live.catch_up()

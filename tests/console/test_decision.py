@@ -1,4 +1,4 @@
-"""The page of a decision: its reasons in sentences and bars, why not another IDC, what became of it, and its replay."""
+"""One decision in the console: in sentences, as bars, why not another one, what became of it, and decided again."""
 
 import json
 import re
@@ -37,7 +37,7 @@ BILLED: dict[str, Any] = {
 
 @pytest.fixture
 def answered(recommend: Recommend) -> str:  # noqa: F811 - the fixture
-    """Return the address of a decision for `a`, the IDC with the most room; `c` is draining."""
+    """The address of a decision for `a`, the roomiest; `c` drains."""
     idc_update(idc=Idc.objects.get(code="c"), changes={"status": "draining"})
     live.catch_up()
     scheduled = recommend(request_id="order-880")
@@ -47,7 +47,7 @@ def answered(recommend: Recommend) -> str:  # noqa: F811 - the fixture
 
 @pytest.fixture
 def priced(recommend: Recommend) -> str:  # noqa: F811 - the fixture
-    """Return the address of a decision by the bill: `b` is the cheapest IDC, `a` has the most room."""
+    """The address of a decision by the bill: `b` is the cheapest, `a` the roomiest."""
     profile_create(code="billed", body=BILLED)
     lines_priced({"a": 30, "b": 20, "c": 40})
     live.catch_up()

@@ -22,7 +22,7 @@ def text_of(client: Client, address: str, status: int = 200) -> str:
 
 
 def places(page: str, part: str) -> list[str]:
-    """Return the addresses that the header, or the tabs at the bottom, link to."""
+    """The addresses of the places that the header or the tabs below lead to."""
     return re.findall(r'href="(/console/[^"]*)"', page.partition(f'<nav class="{part}"')[2].partition("</nav>")[0])
 
 

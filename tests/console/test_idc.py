@@ -1,4 +1,4 @@
-"""The page of an IDC: its levels and bills, why it was passed over, and its taints, which are set and lifted there."""
+"""The console's page of one IDC: levels, bills, taints that are set and lifted there, why it was passed over."""
 
 import json
 import re

@@ -28,7 +28,7 @@ def test_it_works(client: Client, idcs: dict[str, Idc]) -> None:  # noqa: F811
 
 @pytest.fixture
 def third(idcs: dict[str, Idc]) -> None:  # noqa: F811
-    """A third IDC, whose line was never measured; `gz-1` is 95 % full, and `sz-1` 30 %, with a stale value."""
+    """Beside `gz-1`, at 95 %, and `sz-1`, at 30 % and stale, one whose line was never measured."""
     isp = {"isp": "cu", "purchased_mbps": 1000}
     idc_create(code="an-1", region="sz", lines=[isp])
 
@@ -49,7 +49,7 @@ def third(idcs: dict[str, Idc]) -> None:  # noqa: F811
 def test_the_address_names_the_order(
     client: Client, third: None, page: str, ordering: str, order: str, sort: list[tuple[str, str]]
 ) -> None:
-    """An IDC whose figure is not known comes last in either direction."""
+    """What is not known is last in either direction."""
     text = shown(client, f"{page}{'&' if '?' in page else '?'}ordering={ordering}")
     assert re.findall(r'<tr id="i-([^"]*)"', text) == order.split()
     assert re.findall(r'aria-sort="(\w+)"><a [^>]*>([^<]*)</a>', text) == [(way, label) for label, way in sort]

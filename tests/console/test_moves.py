@@ -1,4 +1,4 @@
-"""The page of the moves that would save money: the list, its filters, its file, and the page without any moves."""
+"""The moves that would save money, in the console: the list, what is chosen of it, the file, and every empty state."""
 
 import csv
 from collections.abc import Callable
@@ -246,7 +246,7 @@ def test_the_file(browser: Browser, order: Order) -> None:  # noqa: F811
 
 
 def test_the_file_for_excel(browser: Browser, order: Order) -> None:  # noqa: F811
-    """In the Excel file amounts are numbers, and a text that looks like a formula is quoted."""
+    """Amounts are numbers, and texts are no formulas."""
     stored(move(400, request_id="=1+1", expected=340.5))
     client = browser("operator")
     answer = client.get(f"{FILE}?format=xlsx")
@@ -364,7 +364,7 @@ def press(client: Any, placement: UUID, state: str, **fields: str) -> Any:
 
 
 def test_what_people_did_is_noted_and_taken_back(browser: Browser, order: Order) -> None:  # noqa: F811
-    """Moves that were done or declined are listed apart; one whose answer is taken back is in the list again."""
+    """Done and declined stand apart, with what was promised; what is taken back stands in the list again."""
     placement = order(request_id="order-1")
     here = Place(idc=placement.idc.code, lines=("ct",))
     first, second = move(400, placement.pk, origin=here), move(300, request_id="order-2")
@@ -410,7 +410,7 @@ def test_what_makes_no_sense_is_refused(browser: Browser, order: Order) -> None:
 
 @pytest.fixture
 def dear(order: Order) -> Placement:  # noqa: F811
-    """An order that runs in `a` at 30 CNY per Mbps, and would cost 10 in `b`."""
+    """An order that runs in `a` for 30 a Mbps, and would cost 10 in `b`."""
     lines_priced({"a": 30, "b": 10, "c": 40})
     placement = placement_confirm(placement=order(request_id="order-1"))
     stored(move(6000, placement.pk, request_id="order-1"))

@@ -1,4 +1,4 @@
-"""The overview: what is wrong now, how full the fleet is, and what changed, as far as the reader may see it."""
+"""The console's overview: what is wrong now, the fleet by its water levels, what changed; as far as one may see it."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +33,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def idcs(db: None) -> dict[str, Idc]:
-    """IDCs in two regions below one: `gz-1` has a full line above its commit, `sz-1` was measured two hours ago."""
+    """Two regions below one: a full line above its commit, and one that was measured two hours ago."""
     for isp in ("ct", "cu"):
         isp_create(code=isp)
     region_create(code="south")
@@ -90,12 +90,12 @@ def tile(page: str, idc: str) -> str:
 
 
 def part(page: str, name: str) -> str:
-    """Return a section of the page: `wrong`, `changes`, `fleet`, `room` or `bill`."""
+    """A section of the page: `wrong`, `changes`, `fleet`, `room`, `bill`."""
     return page.partition(f' id="{name}" ')[2].partition("</section>")[0]
 
 
 def wrong(page: str) -> list[str]:
-    """Return the severity and the sentence of each row of what is wrong."""
+    """The rows of what is wrong: each its severity and its sentence."""
     rows = re.findall(r'<svg class="icon (\w+)".*?</svg><div>(.*?)</div>', part(page, "wrong"))
     return [f"{severity}: {re.sub('<.*?>', '', title)}" for severity, title in rows]
 

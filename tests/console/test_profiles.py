@@ -61,7 +61,7 @@ def posted(client: Client, action: str, body: Any = BODY, *, edit: str = "form",
 
 
 def place(page: str, pointer: str) -> str:
-    """Return the part of the page about one field."""
+    """The part of the page about one field."""
     return page.partition(f'name="{pointer}"')[2].partition("<label")[0]
 
 

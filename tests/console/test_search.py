@@ -22,7 +22,7 @@ Order = Callable[..., Placement]
 
 @pytest.fixture
 def placement(order: Order) -> Placement:  # noqa: F811
-    """A placement in `a`, beside the IDCs `gz-01`, which is tainted, and `gz-02`, and a source."""
+    """An order in `a`; IDCs `gz-01` and `gz-02`, the first tainted; a source."""
     idc_create(code="gz-01", name="Guangzhou One", region="A", lines=[{"isp": "ct", "purchased_mbps": 1}])
     idc_create(code="gz-02", name="Guangzhou Two", region="A")
     taint_create(idc=Idc.objects.get(code="gz-01"), key="switch", value="dc-9")

@@ -1,4 +1,4 @@
-"""An operator tells for which IDC or line a source's unknown names stand."""
+"""Names of a source that match nothing are given the IDC or line that they stand for."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +50,7 @@ def text(answer: Any) -> str:
 
 
 def test_a_name_is_mapped_and_its_values_are_stored(browser: Browser, make_source: MakeSource) -> None:  # noqa: F811
-    """The page suggests the IDC whose code differs only in case and punctuation; for other names the user types one."""
+    """The name that is the same but for case and punctuation is offered; the others are typed."""
     records = [{"site": "GZ_01", "cpu": 0.5}, {"site": "moon", "cpu": 1}]
     source, client = asked(make_source, records), browser("operator")
     assert f'href="{PAGE}"' in text(client.get("/console/sources/loads/"))

@@ -1,4 +1,4 @@
-"""The sources in the console: their state with the real error, a test that stores nothing, and a run on demand."""
+"""The sources in the console: their health with the real error, a test that stores nothing, and a run by hand."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The address `/` leads people to the console, and programs to the documentation of the API."""
+"""The address `/`: people come to the console, programs to the documentation of the API."""
 
 import pytest
 from django.test import Client

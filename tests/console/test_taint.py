@@ -1,4 +1,4 @@
-"""The page that taints one or several IDCs, says what that would do, and shows what others did meanwhile."""
+"""The page on which one IDC is tainted, or several at once, with what that would do and what others did meanwhile."""
 
 import re
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def checked(page: str, name: str) -> list[str]:
 
 
 def undoable(page: str) -> dict[str, str]:
-    """Return what the Undo button sends to lift the taints that were just set."""
+    """Return what the button sends that lifts the taints just set."""
     found = re.search(r'<button name="taints" value="([0-9,]+)">Undo</button>', page)
     return {"taints": found[1]} if found else {}
 
@@ -226,7 +226,7 @@ def test_the_taint_that_is_to_come_is_not_said_to_be_there(browser: Browser, idc
 
 
 def test_it_is_undone_with_one_click(browser: Browser, idcs: dict[str, Idc]) -> None:
-    """The Undo button lifts only the taints that were just set, and only the next page has it."""
+    """Just what was set is lifted, and only the next page offers it."""
     taint_create(idc=idcs["gz-1"], key="power")
     client = browser("operator")
     undo = undoable(sent(client.post(MANY, BOTH, follow=True)))

@@ -1,4 +1,4 @@
-"""An order is tried in the console: the answer is the engine's own, weights and suppositions can be changed."""
+"""An order that is tried in the console: the engine's own answer, live weights and suppositions, and drafts."""
 
 import html
 import json
@@ -46,9 +46,7 @@ Show = Callable[..., str]
 
 @pytest.fixture
 def show(client: Client) -> Show:
-    """A function that returns the page for an operator or another user, with these parameters beside those of the
-    order.
-    """
+    """Shows the page to an operator or another user, with these parameters beside those of the order."""
     operator = user_create(username="operator", role="operator")
 
     def page(*, user: Any = None, **parameters: Any) -> str:
@@ -67,13 +65,13 @@ def ranking(page: str) -> list[str]:
 
 
 def body_of(page: str) -> Any:
-    """Return the body of the request in the page's curl command."""
+    """The request in the page's curl command."""
     command = html.unescape(page.partition('<pre id="curl"')[2].partition("</pre>")[0])
     return json.loads(re.sub(r"'\\''", "'", command.partition("-d '")[2])[:-1])
 
 
 def problems(page: str) -> dict[str, str]:
-    """Return the errors on the page, by the id of their field."""
+    """What is wrong, by the id of the field."""
     found = page.partition('<script id="problems" type="application/json">')[2].partition("</script>")[0]
     return {str(name): str(text) for name, text in json.loads(found).items()}
 

@@ -22,7 +22,7 @@ def loaded_var(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(pristine: Pristine, django_db_blocker: DjangoDbBlocker, loaded_var: Path) -> Iterator[datetime]:
-    """The demo as `load_demo` leaves it; yields the time of loading. What a test changes is undone after it."""
+    """The demo as `load_demo` leaves it; gives the time of loading. Each test's own changes go with the test."""
     now = timezone.now()
     with django_db_blocker.unblock():
         with override_settings(VAR_DIR=loaded_var):

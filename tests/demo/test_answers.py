@@ -1,4 +1,4 @@
-"""The demo's answers make sense to somebody who knows the trade, at whatever hour they are asked for."""
+"""What the demo answers makes sense to somebody who knows the trade, at whatever hour it is asked."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ Ask = Callable[..., Scheduled]
 
 @pytest.fixture
 def ask(loaded: datetime) -> Ask:
-    """A function that asks for one machine of 100 Mbps, unless told otherwise, with a full explanation."""
+    """Asks for one machine of 100 Mbps unless told otherwise, fully explained."""
 
     def asked(**fields: Any) -> Scheduled:
         body = {"machines": [{"bandwidth_mbps": 100}], "explain": "full", **fields}
@@ -50,7 +50,7 @@ def ask(loaded: datetime) -> Ask:
 
 
 def decided(body: Mapping[str, Any], at: datetime) -> Answer:
-    """Return the answer at another time, on what is measured at that time."""
+    """The answer at another time, on what is measured then."""
     measurements_store(at=at, now=at)
     snapshot = build_snapshot(load_world(), id="then", built_at=at.timestamp())
     decision = decide(

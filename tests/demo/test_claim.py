@@ -1,4 +1,4 @@
-"""Only one run at a time uses a folder, and what a killed run left behind is found."""
+"""One run per folder, and what a killed run left is found."""
 
 import json
 import os

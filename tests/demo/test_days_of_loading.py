@@ -21,7 +21,7 @@ LATE = datetime(2026, 10, 25, 23, 58)  # noqa: DTZ001 - likewise
 
 
 def places(now: datetime) -> Mapping[str, tuple[str, str]]:
-    """Return the IDC and the line of each order of the demo if it is loaded at that time."""
+    """Where each order stands if the demo is loaded at that time."""
     with transaction.atomic():
         demo_load(now=now)
         rows = Placement.objects.values_list("request_id", "idc__code", "lines")

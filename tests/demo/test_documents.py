@@ -1,4 +1,4 @@
-"""The demo's data look like real ones, and the lines cost what the price list says."""
+"""The demo's data looks like the real thing, and costs what the list says."""
 
 from collections import Counter
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Every number in every answer has no more digits than its unit deserves, and each sum is the sum of its parts."""
+"""Every number of every answer: no more digits than its unit deserves, and each sum is the sum of its parts."""
 
 import json
 import re
@@ -70,7 +70,7 @@ NOT_WALKED = {
     "/tokens/{id}/rotate/": "the token, as walked",
     "/samples/": "how many were stored",
 }
-"""Addresses that are not posted to, and why. Where a POST makes a new object, its answer is what a GET of it shows."""
+"""Addresses that are not posted to, and why. Where a new object is made, a GET of it shows what the answer shows."""
 KEYS = {
     "/decisions/": "decision_id",
     "/bandwidth/": "line",
@@ -78,7 +78,7 @@ KEYS = {
     "/users/": "username",
     "/profiles/default/revisions/": "revision",
 }
-"""The fields that identify a member of a list, where they are not `code`, `id` or `number`."""
+"""What names a member in a list, where it is neither `code`, `id` nor `number`."""
 ODD = {"bandwidth_mbps": 0.1}
 """Three times that is 0.30000000000000004."""
 TOO_MUCH = {**ORDER, "machines": [{"bandwidth_mbps": 33_333.1}]}
@@ -100,7 +100,7 @@ POSTED: dict[str, Sequence[Mapping[str, Any]]] = {
 
 @pytest.fixture
 def admin(loaded: datetime, loaded_var: Path) -> Api:
-    """The demo after a day's work: odd measurements, orders, a callback, a run of each source, and finished jobs."""
+    """The demo with what happens in a day: odd measurements, orders, a callback, a run, jobs that have ended."""
     users = json.loads((loaded_var / "demo-credentials.json").read_text(encoding="utf-8"))
     admin, portal = speaking(users["admin"]["token"]), speaking(users["portal"]["token"])
     _measure_oddly(admin)
@@ -157,7 +157,7 @@ def paths(schema: Any) -> dict[str, dict[str, Any]]:
 
 
 def walked(admin: Api, schema: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each request with its answer: every list, one member of each, and the POSTs in POSTED."""
+    """Yield every answer of the API, and what was asked: each list, one member of each, and what POSTED asks."""
     for path, operations in paths(schema).items():
         address = _address(admin, path)
         if "get" in operations:
@@ -176,7 +176,7 @@ QUERIES = {
 
 
 FILTERS = {"/profiles/": "&code=default", "/idcs/": "&code=sz-ct-cu-01"}
-"""Filters that choose a member of a list, where its first member has nothing to show."""
+"""Which member of a list is walked, where the first has nothing to show."""
 
 
 def _address(admin: Api, path: str) -> str:
@@ -190,7 +190,7 @@ def _address(admin: Api, path: str) -> str:
 
 
 def numbers(document: Any, place: str = "", name: str = "") -> Iterator[tuple[str, str, float]]:
-    """Yield the place, the field's name and the value of each number that is not whole."""
+    """Yield each number that is not whole: its place, the name of its field, and itself."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield from numbers(value, f"{place}/{key}", name if name == "by_charge_type" else key)
@@ -238,7 +238,7 @@ PARTS: Sequence[tuple[frozenset[str], Callable[[Any], dict[str, list[float]]]]] 
 
 
 def sums(of: Mapping[str, Any]) -> Iterator[tuple[str, float, list[float]]]:
-    """Yield the name, the sum and the parts of each sum in the object."""
+    """Yield each sum of the object, by its name, beside its parts."""
     for fields, parts in PARTS:
         if fields <= of.keys():
             yield from ((name, of[name], values) for name, values in parts(of).items())

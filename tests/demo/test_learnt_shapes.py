@@ -1,4 +1,4 @@
-"""The demo's past orders, and the traffic shapes that the nightly job learns from them."""
+"""The demo's past orders, and the shapes that the job of the night has learnt from their traffic."""
 
 from datetime import datetime, timedelta
 
@@ -31,13 +31,13 @@ BUSINESSES = ("live-streaming", "conference", "backup")
 
 
 def truth(business: str) -> np.ndarray:
-    """Return the shape with which the business's traffic was made, for the 168 hours of a week."""
+    """The shape by which the business's traffic was made, at the 168 hours of a week."""
     hours = use_of_business(business, first=MONDAY, count=7 * SLOTS_A_DAY).reshape(-1, 12).mean(axis=1)
     return hours / hours.max()
 
 
 def error(shape: Shape, business: str) -> float:
-    """Return the mean difference between the learnt and the true shape, as a share of the true one's mean."""
+    """The mean difference between what was learnt and that business's truth, as a share of the truth's mean."""
     return float(np.abs(np.array(shape.learnt) - truth(business)).mean() / truth(business).mean())
 
 

@@ -1,4 +1,4 @@
-"""`manage.py load_demo` fills an empty database once, and shows the secrets of its users to nobody else."""
+"""`manage.py load_demo` fills an empty database, once, and tells its users' secrets to nobody else."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ ROLES = ["viewer", "portal", "operator", "admin"]
 
 @pytest.fixture
 def load(var: Path, django_capture_on_commit_callbacks: Any) -> Callable[..., str]:
-    """A function that runs the command, commits what it did, and returns what it printed."""
+    """Runs the command, commits what it did, and gives what it said."""
 
     def run(*options: str) -> str:
         said = StringIO()
@@ -56,7 +56,7 @@ def test_it_works(load: Callable[..., str], var: Path) -> None:
 
 
 def test_its_users_secrets_are_for_their_owner_alone_and_work(load: Callable[..., str], var: Path) -> None:
-    """Viewer and portal belong to the tenant; operator and administrator act for it, but see all tenants."""
+    """Viewer and portal belong to the tenant; operator and administrator act for it but see all."""
     load()
 
     assert (var / "demo-credentials.json").stat().st_mode & 0o777 == 0o600

@@ -1,4 +1,4 @@
-"""The demo goes on being measured by itself: every five minutes, and without a gap after an outage."""
+"""The demo's measurements go on by themselves: once every five minutes, and without a gap after an outage."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -26,7 +26,7 @@ def shown(db: None, loaded: datetime, loaded_var: Path, settings: Any, live_serv
 
 
 def answered() -> Decision:
-    """Return the decision whose answer was shown; the demo's past orders have decisions, too."""
+    """The record of the answer that was shown, among those of the demo's past orders."""
     return Decision.objects.get(request_id=ORDER["request_id"])
 
 

@@ -1,4 +1,4 @@
-"""The demo's bandwidth resembles a carrier's: its ratios hold for each shape and seed, and it depends on time alone."""
+"""The demo's bandwidth looks like a carrier's: its ratios hold for every shape and seed, and time alone decides it."""
 
 import numpy as np
 import pytest

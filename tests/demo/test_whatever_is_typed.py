@@ -1,4 +1,4 @@
-"""Whatever users of any role type into the admin's addresses and forms, no page breaks.
+"""Whatever is typed into the admin's addresses and forms, by whichever role, no page breaks.
 
 By hand with more of it: `FUZZING_FORMS=30 pytest -m long tests/demo/test_whatever_is_typed.py`.
 """
@@ -116,7 +116,7 @@ class Page(HTMLParser):
 
 
 class Typist:
-    """A user who visits every page that is linked, and types odd values."""
+    """Somebody who visits every page that is linked, and types anything."""
 
     def __init__(self, user: User) -> None:
         self.user, self.chance = user, random.Random(user.username)
@@ -160,7 +160,7 @@ class Typist:
         return f"{path}?{urlencode(known)}{self.chance.choice(['', '', '&%ff=%00', '&q=%ff', '&;&&='])}"
 
     def fill_in(self, action: str, values: Mapping[str, str], choices: Mapping[str, list[str]]) -> None:
-        """Send the form with odd values in some of its fields, and with one of its buttons pressed."""
+        """Send the form with some of its fields filled in oddly, and one of its buttons pressed."""
         sent = dict(values)
         for name in self.chance.sample(sorted(values), min(len(values), self.chance.choice([0, 1, 1, 2, 5]))):
             sent[name] = (

@@ -22,7 +22,7 @@ __all__ = ["DOCKERFILE", "FILE", "OWN", "Compose", "composed", "image_command"]
 
 FILE, DOCKERFILE = ROOT / "docker-compose.yml", ROOT / "Dockerfile"
 OWN = ("web", "worker", "collector", "provisioner", "deliverer", "beat")
-"""The services that run permanently and are the product's own."""
+"""The services that run for good and are not somebody else's program."""
 VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)(?::-([^}]*))?\}")
 INSTRUCTION = re.compile(r"^CMD (\[.*\])$", re.MULTILINE)
 DEFAULTS = re.compile(r"^ENV ((?:.*\\\n)*.*)", re.MULTILINE)
@@ -42,7 +42,7 @@ os.execvpe(command[0], command, os.environ | service["environment"])
 
 
 def composed(file: Path = FILE, variables: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the file with its variables replaced, as Docker Compose reads it."""
+    """The file with its variables replaced, as Docker Compose reads it."""
     document: dict[str, Any] = _replaced(_parsed(file), variables or {})
     return document
 
@@ -63,19 +63,19 @@ def _replaced(value: Any, variables: Mapping[str, str]) -> Any:
 
 
 def image_command() -> list[str]:
-    """Return the command that a container of the image runs by default."""
+    """What a container of the image runs unless told otherwise."""
     command: list[str] = json.loads(INSTRUCTION.findall(DOCKERFILE.read_text(encoding="utf-8"))[-1])
     return command
 
 
 def image_environment() -> dict[str, str]:
-    """Return the variables that the image sets."""
+    """The variables that the image sets."""
     (block,) = DEFAULTS.findall(DOCKERFILE.read_text(encoding="utf-8"))
     return dict(pair.split("=", 1) for pair in block.replace("\\\n", " ").split())
 
 
 class Compose:
-    """An installation in `folder` that uses a PostgreSQL and a Redis which are running already."""
+    """An installation in `folder`, whose PostgreSQL and Redis are servers that run already."""
 
     def __init__(self, folder: Path, *, postgresql: str, redis: str) -> None:
         self.folder, self.web, self.children = folder, free_port(), dict[str, Child]()
@@ -139,7 +139,7 @@ class Compose:
         }
 
     def up(self, *names: str) -> None:
-        """Upgrade, as the service `migrate` does, and start the named services, or all that do not run."""
+        """Upgrade, as the service `migrate` does, and start what does not run, or those named."""
         url = self.folder / "secrets" / "database-url"
         url.write_text(url.read_text().replace("@postgresql:5432", f"@{self._postgresql}"))
         self.run("docker compose run --rm migrate")
@@ -162,9 +162,7 @@ class Compose:
         return [*program, *words[1:]]
 
     def _environment(self, name: str) -> dict[str, str]:
-        """Return the service's variables, with the addresses of services, secrets and folders replaced by those used
-        here.
-        """
+        """Its variables, with the names of other services, of secrets and of folders replaced by those of here."""
         written = self._written()
         variables = written | {"TRUSTED_PROXIES": "127.0.0.0/8"}  # the network is another one
         service = composed(variables=variables)["services"][name]
@@ -182,13 +180,13 @@ class Compose:
         return environment
 
     def _written(self) -> dict[str, str]:
-        """Return the variables in the file `.env`."""
+        """The variables of the file `.env`."""
         file = self.folder / ".env"
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         return dict(line.split("=", 1) for line in lines)
 
     def _describe(self) -> None:
-        """Write down for the program `docker` in this folder how to run the commands of each service."""
+        """Tell the `docker` of this folder how to run commands of the services."""
         own = {
             name: {"command": self._command(name), "environment": self._environment(name), "folder": str(ROOT)}
             for name in (*OWN, "migrate")

@@ -1,4 +1,4 @@
-"""promtool accepts and tests the shipped alert rules, and the runbook has an entry for each."""
+"""The alert rules that are shipped: promtool accepts and tests them, and the runbook has each of them."""
 
 import re
 import subprocess
@@ -38,7 +38,7 @@ def promtool() -> Iterator[str]:
 
 @pytest.fixture
 def declared(client: Client, db: None) -> set[str]:
-    """The names of all metrics in `/metrics`, including those without a value yet."""
+    """The names of all metrics on the product's page of metrics, also of those without a value yet."""
     live.current()
     import_module("idcsched.api.throttle_sync")  # loaded only where there is Redis
     text = client.get("/metrics").content.decode()

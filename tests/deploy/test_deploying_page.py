@@ -1,4 +1,4 @@
-"""The commands of docs/deploying.md from the first one on; what Docker Compose would start runs as processes here."""
+"""docs/deploying.md from its first command on: what Docker Compose would start runs as processes here."""
 
 import json
 import ssl
@@ -49,7 +49,7 @@ def commands(heading: str, number: int = 0) -> str:
 @pytest.mark.long
 @pytest.mark.timeout(600)  # a dozen processes start, on a machine that others may keep busy
 def test_it_works(installation: Compose) -> None:
-    """One installation goes through the whole page, as a reader's does."""
+    """One installation for the whole page, as a reader has it."""
     *first, probe = commands("With Docker Compose").splitlines()
     installation.shell("\n".join(first))
     wait_until_it_answers(installation)
@@ -145,7 +145,7 @@ def tls_ends_at_the_proxy(installation: Compose) -> None:
 
 
 def ordered(installation: Compose, token: str, portal: Peer) -> str:
-    """Return an active placement of the demo, whose callbacks have been received."""
+    """An active placement of the demo, whose callbacks have been received."""
     assert get(installation, "/api/v1/tenants/demo/", token, {"callback_hosts": ["127.0.0.1"]}, "PATCH")[0] == 200
     order = {
         "region": "440000", "tenant": "demo", "action": "reserve", "callback_url": portal.url,
@@ -210,7 +210,7 @@ def wait_until_it_answers(installation: Compose) -> None:
 def get(
     installation: Compose, path: str, token: str = "", body: Any = None, method: str | None = None, **headers: str
 ) -> tuple[int, Any, bytes]:
-    """Return status, headers and body of the proxy's answer."""
+    """Status, headers and body of what the proxy answers."""
     headers = {name.replace("_", "-"): value for name, value in headers.items()}
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
     headers |= {"Content-Type": "application/json"} if body is not None else {}

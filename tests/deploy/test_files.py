@@ -1,4 +1,4 @@
-"""docker-compose.yml, systemd units and Kubernetes manifests are valid and complete, and run the same commands."""
+"""docker-compose.yml, systemd units and Kubernetes manifests: valid, complete, and alike in what they run."""
 
 import re
 import shutil
@@ -194,7 +194,7 @@ def test_what_leads_to_the_pods_finds_them() -> None:
 
 
 def led_to_from(rule: dict[str, Any], path: str) -> str:
-    """Return the service to which an Ingress routes a path: an exact rule counts first, then the longest prefix."""
+    """The service that an Ingress leads a path to: an exact rule goes first, then the longest prefix."""
     exact = [each for each in rule["http"]["paths"] if (each["pathType"], each["path"]) == ("Exact", path)]
     prefixes = [
         each for each in rule["http"]["paths"] if each["pathType"] == "Prefix" and path.startswith(each["path"])
@@ -205,7 +205,7 @@ def led_to_from(rule: dict[str, Any], path: str) -> str:
 
 @pytest.mark.parametrize("page", ["metrics", "ready"])
 def test_what_is_private_leads_to_no_pod(page: str) -> None:
-    """The Ingress routes the path to a service without selector and without endpoints, so that no pod answers."""
+    """A service that selects no pods and has no endpoints of its own has nobody who could answer."""
     (ingress,) = named("Ingress").values()
     (rule,) = ingress["spec"]["rules"]
     nobody = led_to_from(rule, reverse(page))
@@ -223,7 +223,7 @@ def test_pods_run_what_the_services_run(name: str) -> None:
 
 
 def test_all_pods_are_alike_but_for_their_command() -> None:
-    """The job is in another file and repeats the parts that the other pods share, so it could differ from them."""
+    """The job has a file of its own, which can't share the parts that the others share."""
     own = {"name", "args", "resources", "ports", "startupProbe", "readinessProbe", "livenessProbe", "lifecycle"}
 
     def rest(pod: dict[str, Any]) -> Any:

@@ -20,7 +20,7 @@ LIES = {"X-Forwarded-Proto": "https", "X-Forwarded-For": PROXIES}
 
 @pytest.fixture
 def inner(db: None, settings: Settings) -> Iterator[nginx.Proxy]:
-    """The shipped proxy, in front of the application."""
+    """The proxy in front of the application."""
     settings.SECURE_SSL_REDIRECT, settings.TRUSTED_PROXIES = True, [PROXIES]
     server = LiveServer(PROXIES)
     try:
@@ -32,7 +32,7 @@ def inner(db: None, settings: Settings) -> Iterator[nginx.Proxy]:
 
 @pytest.fixture
 def outer(inner: nginx.Proxy, tmp_path: Path) -> Iterator[nginx.Proxy]:
-    """Another proxy in front of the shipped one, which ends TLS."""
+    """A proxy in front of it that ends TLS."""
     for name in ("tls-certificate", "tls-key"):
         shutil.copy(CERTIFICATE, tmp_path / name)
     with nginx.running(inner.port, secrets=tmp_path) as proxy:
@@ -40,7 +40,7 @@ def outer(inner: nginx.Proxy, tmp_path: Path) -> Iterator[nginx.Proxy]:
 
 
 def asked(connection: HTTPConnection, **headers: str) -> tuple[int, str | None]:
-    """Return the status of the login page, and the address to which it redirects."""
+    """The status of the page, and where it leads to."""
     with closing(connection):
         connection.request("GET", "/admin/login/", headers={"Host": "localhost", **headers})
         response = connection.getresponse()
@@ -50,7 +50,7 @@ def asked(connection: HTTPConnection, **headers: str) -> tuple[int, str | None]:
 
 @pytest.mark.parametrize("claims", [{}, LIES], ids=["a client", "a liar"])
 def test_it_works(inner: nginx.Proxy, outer: nginx.Proxy, claims: dict[str, str]) -> None:
-    """A request through the outer proxy is answered; any other one is redirected there, whatever its headers claim."""
+    """Whoever comes by the outer proxy is answered; all others are sent there, whatever they claim."""
     trusted = ssl.create_default_context(cafile=CERTIFICATE)
     by_tls = HTTPSConnection("localhost", outer.port, context=trusted, source_address=(CLIENT, 0), timeout=30)
     plainly = HTTPConnection("localhost", inner.port, source_address=(CLIENT, 0), timeout=30)

@@ -34,7 +34,7 @@ LITTLE = {
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[Peer]:
-    """A web server that closes the connection at each request."""
+    """A web server that ends over each request."""
     with peer(hang_up) as server:
         yield server
 
@@ -84,7 +84,7 @@ def test_a_browser_is_shown_a_page(proxy: nginx.Proxy, language: str, title: str
 
 @pytest.fixture
 def narrow(web: Peer) -> Iterator[nginx.Proxy]:
-    """A proxy with low limits, in front of a web server that answers."""
+    """A proxy with limits that are soon reached, in front of a web server that answers."""
     web.behave = json_reply({})
     with nginx.running(web.server_address[1], changes=[*LITTLE.items()]) as started:
         yield started

@@ -1,4 +1,4 @@
-"""docs/deploying.md without Docker: what systemd and nginx would start runs here, in a folder that stands for `/`."""
+"""docs/deploying.md without Docker: what systemd and nginx would start runs in a folder that stands for `/`."""
 
 import os
 import re
@@ -106,7 +106,7 @@ class Host:
         assert "TABLE DATA public audit_feedentry" not in listed.stdout
 
     def restored(self, block: str) -> str:
-        """Make a dump and restore it, as a page's block does; return what its last command printed."""
+        """Make a dump and restore it, as a page's block does; returns what its last command printed."""
         printed = ""
         for line in block.splitlines():
             if line.startswith("systemctl stop "):
@@ -124,7 +124,7 @@ class Host:
         return printed
 
     def asked(self, path: str) -> int:
-        """Return the status of a page, asked for by TLS under the installation's own name."""
+        """The status of a page, by TLS under the installation's own name."""
         trusting = ssl.create_default_context(cafile=self.folder / "etc/idcsched/secrets/tls-certificate")
         with (
             socket.create_connection(("127.0.0.1", self.tls), timeout=30) as plain,
@@ -136,7 +136,7 @@ class Host:
             return connection.getresponse().status
 
     def led_to(self, path: str) -> str | None:
-        """Return the address to which a request without TLS is redirected."""
+        """Where whoever comes without TLS is sent."""
         with closing(HTTPConnection("127.0.0.1", self.plain, timeout=30)) as connection:
             connection.request("GET", path, headers={"Host": NAME})
             return connection.getresponse().headers["Location"]

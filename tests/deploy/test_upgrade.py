@@ -1,4 +1,4 @@
-"""`manage.py upgrade` may run twice at once, and again, as on several hosts of a rolling upgrade."""
+"""`manage.py upgrade`: twice at once, and again, as on several hosts of a rolling upgrade."""
 
 import subprocess
 import sys

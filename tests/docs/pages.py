@@ -1,4 +1,4 @@
-"""Takes the pages under `docs/` apart, so that tests can check what their tables and blocks claim."""
+"""The pages under `docs/`, taken apart: what they claim in tables and blocks is what tests compute anew."""
 
 import re
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ def page(name: str) -> str:
 
 
 def section(text: str, heading: str) -> str:
-    """Return the text under a heading, up to the next heading of any level."""
+    """What stands under a heading, down to the next of any level."""
     _, found, rest = text.partition(f"# {heading}\n")
     assert found, f"there is no heading {heading}"
     return re.split(r"^#+ \S", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def blocks(text: str, language: str) -> list[str]:
-    """Return the code blocks of one language."""
+    """The code blocks of one language."""
     return [found["text"] for found in BLOCK.finditer(text) if found["language"] == language]
 
 

@@ -1,4 +1,4 @@
-"""The buttons, fields and lists that docs/admin.md names exist."""
+"""docs/admin.md names the buttons, fields and lists that there are."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""docs/backtests.md names a command, whose figures are those on that page and on the page about profiles."""
+"""The figures on the pages about backtests and profiles are those of the command that the former names."""
 
 import re
 from io import StringIO
@@ -13,7 +13,7 @@ COMPARED = ("article", "even", "bandwidth-first", "default", "cost-first", "fitt
 
 
 def added(*options: str) -> dict[str, str]:
-    """Return what the orders add under each profile, as the command prints it."""
+    """What the orders add under each profile, as the command tells it."""
     told = StringIO()
     call_command("demo_backtest", "--optimum", "0", "--fit", "40", *options, stdout=told)
     rows = [row.split() for row in told.getvalue().split("\n\n")[1].splitlines()[1:]]
@@ -21,7 +21,7 @@ def added(*options: str) -> dict[str, str]:
 
 
 def shown() -> list[tuple[str, str, str, str]]:
-    """Return the rows of the table: profile, what is added with known shapes, its share, and what is without."""
+    """The rows of the table: profile, what is added where shapes are known, its share, and where they are not."""
     page = PAGE.read_text(encoding="utf-8")
     return re.findall(r"^\| `([a-z-]+)` \| ([\d,]+) \| (\d+) % \| ([\d,]+) \|$", page, re.MULTILINE)
 

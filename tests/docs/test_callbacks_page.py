@@ -1,4 +1,4 @@
-"""The figures in docs/callbacks.md are those of the code."""
+"""docs/callbacks.md names the figures that the code has."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""docs/codes.md has every error code, as the source has it, in both languages."""
+"""docs/codes.md has every code, as the source has it, in both languages."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The collector in docs/collectors.md works, and the names on the page exist."""
+"""docs/collectors.md shows a collector that works, and names what is really there."""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""The names and limits in docs/extender.md are those of the code."""
+"""docs/extender.md: its names and limits are those of the code."""
 
 from idcsched.outbound.client import MAX_BYTES
 from idcsched.outbound.health import Patience

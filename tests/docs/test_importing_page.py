@@ -1,4 +1,4 @@
-"""The kinds of rows and the limits on the page about importing are those of the code."""
+"""The page about importing: its kinds of rows and its bounds are the real ones."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A link to a heading of a page leads to one that exists. (tests/architecture checks that the pages exist.)"""
+"""Links into a page lead to a heading that it has. (That the pages exist is tests/architecture's.)"""
 
 import re
 from pathlib import Path

@@ -20,7 +20,7 @@ WEIGHTS = {"price": 10, "load": 11}
 
 
 def shown() -> Iterator[tuple[Better, NormalizerKind, str, str]]:
-    """Yield every cell of the two tables: the direction, the normaliser, the values and the scores."""
+    """Every cell of the two tables: which way, which normaliser, the values and the scores."""
     orders: tuple[Better, ...] = ("more", "less")
     for better, table in zip(orders, tables(section(PAGE, "The five"))[1:], strict=True):
         for row in table:
@@ -29,7 +29,7 @@ def shown() -> Iterator[tuple[Better, NormalizerKind, str, str]]:
 
 
 def decided(kind: str, *idcs: str) -> Outcome:
-    """Return the example's decision over these IDCs, with all metrics normalised by `kind`."""
+    """The example's decision over these IDCs, all normalised by `kind`."""
     metrics = [MetricFact(code=code, direction="lower", low=low, high=high) for code, (low, high) in RANGES.items()]
     measured = {row["IDC"]: {code: float(row[code]) for code in RANGES} for row in VALUES if row["IDC"] in idcs}
     known = world({idc: {"metrics": values} for idc, values in measured.items()}, metrics=metrics)

@@ -1,4 +1,4 @@
-"""The pages in docs/plugins/ are generated from what the plugins say about themselves."""
+"""The pages in docs/plugins/ are what the plugins say of themselves."""
 
 import inspect
 import json
@@ -23,7 +23,7 @@ POINTS = re.compile(r"^`\w+` \((?P<points>[^)]*)\): ")
 
 
 class Foreign(Plugin):
-    """Somebody else's."""
+    """A plugin that is not shipped with the product."""
 
     name = "foreign"
 

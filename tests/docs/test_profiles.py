@@ -1,4 +1,4 @@
-"""What docs/profiles.md says is true of the shipped profiles, the engine and the API."""
+"""docs/profiles.md says what the shipped profiles, the engine and the API really do."""
 
 import json
 import re
@@ -22,7 +22,7 @@ LINKED = re.compile(r"\[(.*?)\]\(.*\)")
 
 
 def weights(code: str) -> dict[str, float]:
-    """Return the weights of a shipped profile's scorers, 0 for one without a weight."""
+    """What a shipped profile's scorers weigh; one that it lists without a weight: 0."""
     listed = shipped_document(code)["plugins"]
     return {each["name"]: each.get("weight", 0) for each in listed if REGISTRY.plugins[each["plugin"]].scores()}
 

@@ -1,4 +1,4 @@
-"""The provider in docs/provisioning.md keeps the rules for providers, and the names on the page exist."""
+"""docs/provisioning.md shows a provider that keeps the laws, and names what is really there."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ PAGE = page("provisioning.md")
 
 
 class Shelf(BaseHTTPRequestHandler):
-    """A server with the interface that the page's example uses."""
+    """The interface that the page's example speaks to."""
 
     server: Any
 

@@ -23,7 +23,7 @@ def measured() -> dict[str, dict[str, float]]:
 
 
 def decided(**fields: Any) -> Outcome:
-    """Return the engine's answer on the fixture's data, under its profile."""
+    """What the engine answers, on the fixture's data and under its profile."""
     values = measured()
     idcs: dict[str, IdcSpec] = {
         idc["code"]: {"region": idc["region"], "metrics": values[idc["code"]]} for idc in DATA["idcs"]

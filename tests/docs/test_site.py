@@ -1,4 +1,4 @@
-"""The site that `make site` builds of the docs has all pages and loads nothing from other servers."""
+"""The site that `make site` builds of the docs: it is whole, and loads nothing from anywhere else."""
 
 import re
 import subprocess
@@ -54,7 +54,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def address(site: Path) -> Iterator[str]:
-    """The address at which a web server serves the site."""
+    """Where a web server serves the site."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None: ...

@@ -1,4 +1,4 @@
-"""docs/plugins.md shows the example that is installed and tested, and the names on the page exist."""
+"""docs/plugins.md shows the very example that is installed and tested, and names what is really there."""
 
 import importlib.util
 import json
@@ -31,7 +31,7 @@ KNOWN = world({"coal": {"metrics": {"grid_co2": 800, "pue": 1.1}}, "silent": {"m
 
 @pytest.fixture
 def one_at_a_time(tmp_path: Path) -> Iterator[list[ModuleType]]:
-    """The two modules of the section on one IDC at a time, imported as a reader would import them."""
+    """The two modules of the section on one IDC at a time, imported as a reader would have them."""
     found = []
     for number, source in enumerate(blocks(section(PAGE, "One IDC at a time"), "python")):
         file = tmp_path / f"shown_{number}.py"

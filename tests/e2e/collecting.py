@@ -61,7 +61,7 @@ class Collecting:
 
     @contextmanager
     def running(self, name: str, *options: str) -> Iterator[Child]:
-        """Run a worker or a beat; it is stopped at the end if it still runs."""
+        """A worker or a beat, stopped at the end if it still runs."""
         child = self.start(name, *options)
         try:
             yield child
@@ -87,7 +87,7 @@ class Collecting:
         return self.installation.start(name, *CELERY, name, *options)
 
     def check(self) -> None:
-        """Assert that nothing is half stored, nothing is counted twice, and no source was asked by two runs at once."""
+        """Nothing is half stored, nothing is counted twice, no source was asked by two at once."""
         newest = self.rows("SELECT DISTINCT at FROM metrics_ingest_latest")
         said = self.rows("SELECT max(started_at) FROM metrics_ingest_run WHERE state = 'succeeded'")
         assert newest == [row for row in said if row[0]], "the latest values are those of the last run that succeeded"

@@ -11,7 +11,7 @@ from tests.servers import free_port
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """A clone of the project that uses this run's environment, with a port of its own."""
+    """A clone that shares what is installed with this run, on a port of its own."""
     folder = tmp_path_factory.mktemp("demo")
     source = cloned(folder / "clone")
     (source / ".venv").symlink_to(Path(sys.prefix))

@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def settled(self) -> bool:
-        """Whether the answer tells the portal what has become of its request."""
+        """Whether the portal knows what has become of it."""
         return self.status is not None and self.status < 500 and self.code != BUSY
 
     @property
@@ -90,7 +90,7 @@ class Portal:
     def ask(self, what: str, path: str, body: Any, *, key: str = "", **more: Any) -> Answer:
         """Send a request to any web process, on a connection of its own, and send it again while that is overloaded.
 
-        A refusal with the code `busy` has stored nothing: otherwise the request would be stored twice.
+        A refusal as `busy` has stored nothing: if it had, the request would be stored twice.
         """
         while (answer := self._ask(what, path, body, key=key, **more)).code == OVERLOADED:
             sleep(self.chance.uniform(0.1, 0.5))

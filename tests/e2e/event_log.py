@@ -27,7 +27,7 @@ Thing = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """One event of a placement."""
+    """One event."""
 
     placement: str
     version: int
@@ -117,7 +117,7 @@ class Book:
 
 @contextmanager
 def at_one_moment(url: str) -> Iterator[Any]:
-    """A cursor whose queries all see the database as it was at one moment."""
+    """A cursor that sees everything as it was at one moment."""
     if url.startswith("sqlite"):
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=20, isolation_level=None)) as connection:
             cursor = connection.cursor()
@@ -157,7 +157,7 @@ def rows_of(cursor: Any) -> dict[Thing, float]:
 
 
 def told_apart(book: Book, ledger: Mapping[Thing, float]) -> Sequence[str]:
-    """Return a line for each resource of which log and ledger tell different amounts."""
+    """Where log and ledger differ."""
     held = {thing: amount for thing, amount in book.held.items() if amount}
     return [
         f"{thing}: {held.get(thing)} by the log, {ledger.get(thing)} in the ledger"

@@ -50,7 +50,7 @@ class Auditor:
         )
 
     def _was_killed(self, answer: Answer, heard: Iterable[Answer]) -> bool:
-        """Whether the process was killed before it answered, or its successor had not answered anybody yet."""
+        """Whether the web process was killed, and its successor had answered nobody before this request was sent."""
         deaths = [death for death in self.deaths[answer.port] if death <= answer.answered]
         return bool(deaths) and not any(deaths[-1] < one.asked and one.answered < answer.asked for one in heard)
 

@@ -21,7 +21,7 @@ def started(installation: Installation) -> Child:
 
 @contextmanager
 def made(installation: Installation, *, seconds: float = 120) -> Iterator[Child]:
-    """Start `make run` and wait until it is ready; it is stopped at the end if it still runs."""
+    """`make run` once it is ready, stopped at the end if it still runs."""
     child = started(installation)
     try:
         wait_for(lambda: READY in said(child) or not child.running, "make run", seconds=seconds)
@@ -38,12 +38,12 @@ def ended(child: Child) -> int:
 
 
 def said(child: Child) -> str:
-    """Return all that it has printed."""
+    """All that it has printed."""
     return child.last_words(lines=1000)
 
 
 def command(pid: int) -> list[bytes]:
-    """Return the words of a process's command line, or none if the process is gone."""
+    """The words of a process's command line; none if it is gone."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except OSError:

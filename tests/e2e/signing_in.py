@@ -39,7 +39,7 @@ class Provider(Protocol):
 
 
 class Browser(requests.Session):
-    """A session with the installation that does not follow redirects by itself."""
+    """A browser at the installation, which follows no redirect by itself."""
 
     def __init__(self, site: str) -> None:
         super().__init__()

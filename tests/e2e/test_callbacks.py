@@ -1,4 +1,4 @@
-"""No callback is lost when a worker is killed after sending one and before recording that."""
+"""A worker that is killed between sending a callback and writing that down loses nothing."""
 
 import signal
 import sys

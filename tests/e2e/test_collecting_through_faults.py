@@ -120,7 +120,7 @@ def test_redis_flushed_and_restarted_under_load(house: Collecting, server: Peer)
 
 
 def gaps(house: Collecting) -> list[timedelta]:
-    """Return the times between successive runs of each source."""
+    """The times between the runs of each source."""
     begun: dict[str, Any] = {}
     found = []
     for code, _, at in house.rows(RUNS):

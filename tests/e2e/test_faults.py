@@ -1,4 +1,4 @@
-"""One part of an installation after the other is stopped, paused or killed, and what docs/faults.md promises holds."""
+"""What docs/faults.md promises, on one installation of which one part after the other is stopped, paused or killed."""
 
 import json
 import os
@@ -34,7 +34,7 @@ pytestmark = [pytest.mark.long, pytest.mark.postgresql, pytest.mark.timeout(150)
 
 PORTALS = 6
 IN_FLIGHT = 8
-"""The orders that are sent at a time: more than a web process has places for."""
+"""Orders at a time: more than a web process has places."""
 LEFT_ALONE = 2.0
 """Seconds after which nginx asks a server again that did not answer; `fail_timeout` in its configuration, and more."""
 AT_ONCE = 1.0
@@ -74,7 +74,7 @@ class Answer:
 
 
 class Site:
-    """An installation with a web process, a worker and beat, on a PostgreSQL and a Redis of its own."""
+    """A web process, a worker and beat, on a PostgreSQL and a Redis of their own."""
 
     def __init__(self, folder: Path, database: postgresql.Server, broker: redis.Server) -> None:
         self.database, self.broker, self.port = database, broker, free_port()
@@ -93,7 +93,7 @@ class Site:
     def ask(
         self, method: str, path: str, body: Any = None, *, port: int | None = None, within: float = 30, key: str = ""
     ) -> Answer:
-        """Return the answer; raise OSError or HTTPException if none comes within so many seconds."""
+        """The answer; raises OSError or HTTPException where none comes within so many seconds."""
         began = monotonic()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         headers |= {"Idempotency-Key": key} if key else {}
@@ -203,7 +203,7 @@ def full_memory(server: redis.Server) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The small disk that the database is on."""
+    """The disk of the database."""
     parent = Path(tempfile.mkdtemp())  # pytest's own folders are closed to PostgreSQL's user
     parent.chmod(0o755)
     with small_disk(parent / "disk", 400) as found:
@@ -223,7 +223,7 @@ def parts(disk: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site
 
 @pytest.fixture
 def site(parts: Site) -> Iterator[Site]:
-    """All parts work before the test and again after it, although the test starts neither worker nor beat again."""
+    """All parts work before the test, and again after it, though nobody has started a worker or beat again."""
     wait_for(parts.is_well, "all parts to work", seconds=60)
     yield parts
     wait_for(parts.is_well, "all parts to work again", seconds=60)
@@ -477,7 +477,7 @@ def portals(site: Site, port: int, *, keys: bool = False) -> Iterator[Counter[in
 
 
 def restart(site: Site, webs: dict[int, Child], port: int) -> None:
-    """Stop a web server by SIGTERM and start it again; return once it is ready."""
+    """Stop a web server by SIGTERM and start it again; returns once it is ready."""
     stop(webs[port])
     assert webs[port].process.returncode == 0, webs[port].last_words()
     webs[port] = site.start_web(port)
@@ -498,7 +498,7 @@ def test_an_order_with_a_key_whose_web_server_ends_over_it_is_taken_by_another(s
 
 @contextmanager
 def ending_over_each_request() -> Iterator[tuple[int, list[bytes]]]:
-    """A server that reads each request and then closes the connection; yield its port and the requests that it read."""
+    """The port of a server that closes each connection when it has read the request, and the requests that it read."""
     ended: list[bytes] = []
 
     def serve() -> None:

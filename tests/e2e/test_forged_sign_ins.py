@@ -22,9 +22,9 @@ Claims = dict[str, Any]
 
 
 class Forger:
-    """A provider that a test can have lie; without a change it is honest.
+    """A provider that lets a test change what it says; without a change it is an honest one.
 
-    `sign` makes the ID token of its claims; `told` is what it answers when asked about a user.
+    `sign` makes the ID token of its claims, `told` is what it says of a user when asked.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def forger() -> Iterator[Forger]:
         do_POST = do_GET  # noqa: N815 - the library's name
 
         def log_message(self, *_: Any) -> None:
-            """Nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         found.url = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""A worker that is killed while it imports a file has imported either nothing or everything."""
+"""A worker that imports a file is killed in the middle, and has done nothing or everything."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""`requirements/install.sh` sets up once, does nothing twice, and says in one line what is missing."""
+"""`requirements/install.sh` sets the project up, does nothing if that is done, and says in one line what is missing."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def bare(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A project, and the output of setting it up for the first time."""
+    """A project, and what setting it up for the first time has come to."""
     folder = project(tmp_path_factory.mktemp("first"))
     return folder, install(folder)
 

@@ -1,4 +1,4 @@
-"""`make run` that is killed at any moment leaves no process behind, and the next one works."""
+"""Killed at any moment, `make run` leaves no process, and the next one works."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""`requirements/install.sh` installs the releases of the locks, even if newer ones were published."""
+"""What `requirements/install.sh` installs is what the locks say, whatever was published since."""
 
 import hashlib
 import json
@@ -100,7 +100,7 @@ def _locked(lock: str) -> dict[str, str]:
 
 
 def _asked(name: str) -> Iterator[Requirement]:
-    """Yield the requirements of a file and of the files that it includes."""
+    """Yield what a file of requirements asks for, with the files that it includes."""
     for line in (REQUIREMENTS / name).read_text(encoding="utf-8").splitlines():
         if line.startswith("-r "):
             yield from _asked(line.removeprefix("-r "))

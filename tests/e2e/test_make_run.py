@@ -104,7 +104,7 @@ def test_a_process_that_dies_is_started_again(demo: Installation) -> None:
 
 @pytest.mark.long
 def test_a_web_server_that_dies_again_and_again_comes_back(demo: Installation) -> None:
-    """Granian replaces a worker that died, and ends if one dies within seconds; the supervisor then starts it again."""
+    """granian starts a worker anew that has died, and gives up where it dies again within seconds."""
     with made(demo) as run:
         for _ in range(2):
             workers = serving(demo)

@@ -1,4 +1,4 @@
-"""Hosts behind one proxy, each with a web server and a worker, one of them with beat: a change on one holds on all."""
+"""Hosts behind one proxy, each with a web server and a worker; beat on one of them; what one does holds on all."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A client of one host or of the proxy."""
+    """Asks one host, or the proxy."""
 
     host: str
     port: int
@@ -75,7 +75,7 @@ class Caller:
             return Answer(response.status, json.loads(response.read() or b"null"))
 
     def chooses(self) -> str | None:
-        """Return the code of the IDC that the host recommends."""
+        """The IDC that it recommends."""
         idc = self.post("/api/v1/schedule/", ASKED).document["idc"]
         return None if idc is None else str(idc["code"])
 

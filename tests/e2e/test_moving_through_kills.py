@@ -73,7 +73,7 @@ TAKEN = """
 
 
 class Web:
-    """A web process that can be killed and is started again at the same address."""
+    """A web process that can be killed, and comes back at the same address."""
 
     def __init__(self, installation: Installation) -> None:
         self.installation, self.port = installation, free_port()
@@ -106,7 +106,7 @@ class Web:
 
 @dataclass(slots=True)
 class Mover:
-    """A portal that moves one order after the other, and is not told the outcome of calls that a kill cut off."""
+    """A portal that moves one order after the other, and does not know what became of calls that were cut off."""
 
     api: str
     token: str
@@ -168,7 +168,7 @@ def database(postgresql_server: str) -> str:
 
 @pytest.fixture
 def audit(database: str) -> Iterator[Callable[[], None]]:
-    """A function that checks one snapshot of the database, while the web process writes or just after it was killed."""
+    """Looks at one moment of the database, while the web process writes or right after it has died."""
     with closing(psycopg2.connect(database)) as connection:
         connection.set_session(isolation_level=ISOLATION_LEVEL_REPEATABLE_READ, readonly=True)
 
@@ -236,7 +236,7 @@ def test_it_works(installation: Installation, web: Web, audit: Callable[[], None
 
 
 def _run(web: Web, token: str, order: str) -> None:
-    """Place an order and confirm it."""
+    """Have an order placed and confirmed."""
     asked = {"region": "A", "action": "reserve", "request_id": order, "machines": [{"bandwidth_mbps": SIZE}]}
     made = post(f"{web.api}schedule/", asked, token)
     post(f"{web.api}placements/{made['id']}/confirm/", {}, token)

@@ -1,6 +1,6 @@
-"""Many portals order from several web processes that are killed and whose connections are cut: nothing is oversold.
+"""Many portals, several web processes that are killed, connections that are dropped: nothing is ever oversold.
 
-Beside the database's own constraint an independent auditor checks the log of events in the order of their commits.
+Beside the database's own constraint an auditor reads the log of events alone, in the order of their commits.
 """
 
 import os
@@ -36,7 +36,7 @@ IDCS, FEWER = 20, 5
 LIMITS = {"bandwidth_mbps": 900.0, "cpu": 20.0}
 THREADS = 8
 DROPPED = 3
-"""The connections that are cut at a time; each may be the one that all threads of a web process share."""
+"""Connections that break at once; each may be that of all threads of a web process."""
 FLEET = """
 from django.utils import timezone
 from idcsched.accounts.services import tenant_create, token_issue, user_create
@@ -71,7 +71,7 @@ while True:
 
 
 class Town:
-    """The web processes and sweepers of one installation, any of which can be killed."""
+    """The web processes and the sweepers of one installation, any of which may die."""
 
     def __init__(self, installation: Installation, idcs: Sequence[str], *, webs: int) -> None:
         installation.environment["WEB_THREADS"] = str(THREADS)
@@ -181,7 +181,7 @@ def audit_moment(url: str) -> Book:
 
 
 def check_answers(answers: Sequence[Answer], book: Book, stored: Mapping[str, set[str]]) -> None:
-    """Assert that every answer says what is stored, and that every refusal has stored nothing."""
+    """Every answer says what is stored, and every refusal has stored nothing."""
     for answer in answers:
         for told in answer.placements:
             states = book.states[told["id"]]

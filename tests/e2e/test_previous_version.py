@@ -1,4 +1,4 @@
-"""A rolling upgrade: processes of the previous version and of this one work side by side on the new tables."""
+"""A rolling upgrade: processes of the previous version and of this one work on the new tables, side by side."""
 
 import subprocess
 import sys
@@ -75,7 +75,7 @@ class Web:
 
 @pytest.fixture(scope="module")
 def previous_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the previous version, taken from git."""
+    """The files of the previous version, out of the project's history."""
     archive = subprocess.run(["git", "archive", PREVIOUS], cwd=ROOT, capture_output=True, check=False)
     if archive.returncode:
         pytest.skip(f"the project's whole history is needed: {archive.stderr.decode()}")

@@ -156,7 +156,7 @@ def installation(tmp_path: Path, road: FlakyRoad, database: str) -> Iterator[Ins
 
 
 def standing(url: str) -> dict[str, str]:
-    """Return all machines of the cloud by id, with the token that each bears, as the cloud's own client lists them."""
+    """Every machine of the cloud by its id, with the token that it bears; told by the cloud's own client."""
     return {machine: token for region in REGIONS for machine, token in _standing(url, region).items()}
 
 

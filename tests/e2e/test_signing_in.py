@@ -1,4 +1,4 @@
-"""Signing in to a running installation as a browser does, with a real OpenID provider and with a second factor."""
+"""Signing in to a running installation, by a real OpenID provider and with a second factor, as a browser does."""
 
 import re
 from base64 import b32decode

@@ -1,4 +1,4 @@
-"""A request and the tasks that it causes are sent to a collector by OTLP as one trace."""
+"""A request and the tasks that it causes are one trace, which a collector is sent by OTLP."""
 
 import sys
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ LOADED = "import sys; from idcsched import celery, wsgi; print('opentelemetry.ex
 
 
 class Site:
-    """An installation with a web process and, where a test wants it, a worker."""
+    """A web process, and a worker where one is wanted."""
 
     def __init__(self, folder: Path, database: str, **variables: str) -> None:
         self.port = free_port()

@@ -1,6 +1,4 @@
-"""The services of docker-compose.yml withstand idle connections, unfinished uploads, a hanging database and keyed
-orders.
-"""
+"""What docker-compose.yml starts holds out: idle connections, unfinished uploads, a hanging database, keyed orders."""
 
 import json
 import socket
@@ -55,7 +53,7 @@ class Unanswered(AssertionError):
 
 
 class Web:
-    """The site as clients reach it through the proxy; `behind` is the web process's own port, which Prometheus asks."""
+    """The site as clients see it, by the proxy; `behind` is the web process's own port, which Prometheus asks."""
 
     def __init__(self, port: int, behind: int, token: str) -> None:
         self.port, self.behind, self.token = port, behind, token
@@ -63,7 +61,7 @@ class Web:
     def ask(
         self, method: str, path: str, body: Any = None, *, within: float = 30, port: int | None = None, **headers: str
     ) -> int:
-        """Return the status of the answer; raise Unanswered if none comes within so many seconds."""
+        """The status of the answer; raises Unanswered where none comes within so many seconds."""
         began = monotonic()
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         sent |= {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
@@ -86,7 +84,7 @@ class Web:
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[postgresql.Server]:
-    """A PostgreSQL server that is used by these tests alone."""
+    """A PostgreSQL server that nobody else asks."""
     with postgresql.restartable() as server:
         yield server
 

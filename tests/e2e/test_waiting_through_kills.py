@@ -1,4 +1,4 @@
-"""Five hundred orders wait while all processes are killed: they are placed in order, and none is overtaken."""
+"""Five hundred orders wait while everything is killed in the middle: they drain in order, and nobody overtakes."""
 
 import json
 import os
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.promise, pytest.mark.long, pytest.mark.timeout(400)]
 IDCS, ROOM = 20, 900
 WAITING, SIZES = 500, (10, 20, 50, 100)
 LARGE, LARGE_SIZE = 10, 600
-"""A few orders that want much more than the others, while small ones are always easier to place."""
+"""Ten of the waiting orders want much more than the others, so that smaller ones could always overtake them."""
 MOST_STEPS = 30
 CELERY = (sys.executable, "-m", "celery", "-A", "idcsched.celery")
 FLEET = """
@@ -67,7 +67,7 @@ PLACEMENTS = """
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A placement's row in the database."""
+    """A placement as it stands in the database."""
 
     id: str
     request_id: str
@@ -251,7 +251,7 @@ def _wait_until_tried(rows: Callable[[], list[Row]], since: Any) -> None:
 
 
 def _check_step(before: Sequence[Row], after: Sequence[Row]) -> None:
-    """Assert that no order that still waits should have got the room of one that was placed."""
+    """For each order that got a place: assert that no order before it still waits that would have fitted there."""
     left = dict.fromkeys((row.idc for row in after if row.idc), float(ROOM))
     for row in after:
         if row.state == "reserved":

@@ -1,4 +1,4 @@
-"""Schemathesis sends requests of all kinds to a live server, and each answer is one that the OpenAPI document promises.
+"""Whatever is sent, the answer is one that the OpenAPI document promises: Schemathesis against a live server.
 
 By hand with more of it: `FUZZING_EXAMPLES=200 FUZZING_SHARE=1 pytest -m long tests/e2e/test_whatever_is_sent.py`.
 """
@@ -56,7 +56,7 @@ SOURCE = {
 
 
 class Caller:
-    """A client that sends JSON to the server with one token."""
+    """Speaks JSON with the server, with one token."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address, self.token = address, token
@@ -70,7 +70,7 @@ class Caller:
 
 @pytest.fixture
 def site(postgresql_server: str, tmp_path: Path) -> Iterator[Installation]:
-    """The demo on a PostgreSQL database of its own, without throttling."""
+    """The demo on a PostgreSQL database of its own, throttling lifted."""
     with closing(psycopg2.connect(postgresql_server)) as server, server.cursor() as cursor:
         server.autocommit = True
         cursor.execute("DROP DATABASE IF EXISTS whatever_is_sent WITH (FORCE)")
@@ -93,7 +93,7 @@ def known(api: Caller) -> dict[str, list[Any]]:
 
 
 def let_in(admin: Caller) -> dict[str, Any]:
-    """Create a user and a token for each role; return the tokens."""
+    """A user of each role, with a token."""
     made = {}
     for role in ROLES:
         user = {"username": f"fuzzing-{role}", "role": role, "tenant": "demo" if role in {"portal", "viewer"} else None}

@@ -1,4 +1,4 @@
-"""A worker that is told to end at once does so, and its children never outlive it, whatever they are doing."""
+"""A worker that is told to end at once does, and its children never outlive it, whatever they are at."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""An export can be imported without a change, and a spreadsheet runs none of its texts as a formula."""
+"""What is exported is imported unchanged, and a spreadsheet runs nothing of it."""
 
 import csv
 import json

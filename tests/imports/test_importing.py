@@ -1,4 +1,4 @@
-"""Files are imported as a whole or not at all, by the rules of the services, with errors by row and column."""
+"""Files into the inventory: all or nothing, by the rules of the services, errors by row and column."""
 
 from datetime import UTC, datetime
 from typing import Any

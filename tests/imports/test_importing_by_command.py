@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("db")
 
 
 def run(*arguments: Any, **options: Any) -> tuple[str, str]:
-    """Run the command; return its output and its errors."""
+    """What the command says: (output, errors)."""
     out, err = StringIO(), StringIO()
     call_command(*(str(argument) for argument in arguments), stdout=out, stderr=err, **options)
     return out.getvalue(), err.getvalue()

@@ -258,7 +258,7 @@ def exported_status(client: Client, address: str) -> int:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_template_is_imported_as_it_is(admin, idc, model):
-    """The template's example is a real row: it can be imported if what it refers to is there."""
+    """Its example is a real row: with what it refers to, it can be imported."""
     name = kind_of(model)
     answer = admin.get(f"/admin/transfer/import/template/{name}/")
     assert answer["Content-Disposition"] == f'attachment; filename="{name}-template.xlsx"'

@@ -1,4 +1,4 @@
-"""Excel workbooks are read as people fill them in; one that cannot be read is refused, whatever is in it."""
+"""Excel workbooks: read as people fill them, refused where they cannot be read, whatever is in them."""
 
 import tracemalloc
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def saved(written: openpyxl.Workbook) -> bytes:
 
 
 def with_part(data: bytes, name: str, content: str | bytes) -> bytes:
-    """Return the workbook with one part replaced."""
+    """The workbook with one part replaced."""
     file = BytesIO()
     with ZipFile(BytesIO(data)) as old, ZipFile(file, "w", ZIP_DEFLATED) as new:
         for part in old.namelist():

@@ -16,7 +16,7 @@ ROOM: Kept[None] = Kept()
 
 @pytest.fixture
 def idc(db: None) -> Idc:
-    """An IDC with the lines `ct` and `cu`."""
+    """One IDC with the lines ct and cu."""
     ROOM.write(_room)
     return Idc.objects.get(code="gz-01")
 
@@ -50,7 +50,7 @@ def now() -> datetime:
 
 @pytest.fixture
 def loopback(settings: Any) -> Iterator[None]:
-    """Allow sources on this machine to be asked."""
+    """Sources on this machine may be asked."""
     with loopback_allowed(settings):
         yield
 

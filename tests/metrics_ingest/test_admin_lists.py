@@ -1,4 +1,4 @@
-"""Lists in the admin over 1,000 IDCs take a bounded number of queries, whatever is searched, filtered and ordered."""
+"""Lists in the admin over 1,000 IDCs: a bounded number of queries, whatever is searched, filtered and ordered."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

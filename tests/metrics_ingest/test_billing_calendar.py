@@ -1,4 +1,4 @@
-"""Days and months are cut where ISPs cut them."""
+"""Billing days and months begin and end at midnight by the clock of the billing zone."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo

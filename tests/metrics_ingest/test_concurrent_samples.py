@@ -1,4 +1,4 @@
-"""Many writers store the same values at once: no value is lost, no writer waits for ever, and the newest value wins."""
+"""Many writers of the same values at once: none is lost, none waits for ever, the newest wins."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +43,7 @@ def lines(idc: Idc) -> list[str]:
 
 
 def test_the_newest_wins_whoever_comes_last(lines, now):
-    """Each push has the values of all lines at one moment, in an order of its own; the value says which moment."""
+    """Every push holds one moment of all lines, in an order of its own; the value says which moment."""
     moments = [now - timedelta(seconds=30 * number) for number in range(5 * SLOTS)]
     shuffled = Random(7)
 

@@ -1,4 +1,4 @@
-"""Counters that only grow become rates; what two readings do not tell for certain is refused, with its reason."""
+"""Counters that only grow become rates; what does not follow from two readings is refused, with its reason."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta

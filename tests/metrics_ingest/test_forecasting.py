@@ -1,4 +1,4 @@
-"""What a month will come to, and when a line is full."""
+"""The forecast of what a line bills in a month, and of the day when it is full."""
 
 import numpy as np
 import pytest

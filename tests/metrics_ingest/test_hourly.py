@@ -20,9 +20,7 @@ def load(line: Line, metric: Metric, start: datetime, values: np.ndarray) -> Non
 
 
 def test_it_works(line: Line, bandwidth: Metric, now: datetime) -> None:
-    """The traffic is that of two billing days and 20 hours before Wednesday 20:02 in Shanghai; a slot's value is its
-    number.
-    """
+    """Two billing days and twenty hours before Wednesday 20:02 in Shanghai; each slot's value is its number."""
     start = datetime(2031, 5, 4, 16, tzinfo=UTC)  # Monday, midnight in Shanghai
     load(line, bandwidth, start, np.arange(68 * 12 + 1))
     traffic = hourly_traffic(now=now, history=timedelta(days=2, hours=22))

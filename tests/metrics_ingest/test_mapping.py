@@ -1,4 +1,4 @@
-"""Records become samples: the mapping finds the IDC or line and the values, and refuses what it cannot use."""
+"""From records to samples: which thing a record is about, what it says of it, and what can't be made of it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""The 95th percentile equals NumPy's of the values that are there, by every convention."""
+"""The 95th percentile: NumPy's own figure on the values that are there, by every convention."""
 
 import numpy as np
 import pytest

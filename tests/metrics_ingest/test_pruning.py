@@ -1,4 +1,4 @@
-"""Old samples are deleted in small steps."""
+"""Old samples go, a little at a time."""
 
 from datetime import date, timedelta
 

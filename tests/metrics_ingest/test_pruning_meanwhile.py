@@ -1,4 +1,4 @@
-"""Old samples are deleted while others write: no writer waits long, and nothing is deleted that may stay."""
+"""Old samples go while others write: nobody waits long, and nothing goes that may stay."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""An object with measurements cannot be deleted in the admin: the page says so, and offers to retire an IDC instead."""
+"""What has measurements can't be deleted in the admin: the page says so, and offers to retire an IDC."""
 
 import re
 from datetime import datetime
@@ -38,7 +38,7 @@ def said(page: Any) -> str:
 
 
 def form(page: Any) -> tuple[str, dict[str, str]]:
-    """Return the address to which the page's form is sent, and its fields."""
+    """Where the page's button leads, and what it sends."""
     found = re.search(r'<form method="post" action="([^"]+)" class="narrow">(.*?)</form>', said(page), re.DOTALL)
     assert found
     return found[1], dict(re.findall(r'name="(\w+)" value="([^"]*)"', found[2]))

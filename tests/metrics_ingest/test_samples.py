@@ -1,4 +1,4 @@
-"""A list of samples is stored as a whole or not at all, may be sent twice, and may come in any order."""
+"""Samples: all or nothing, idempotent, in any order."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Shapes are learned from made-up traffic whose true shapes are known, and only the right ones are trusted."""
+"""What shapes are learned from made-up traffic whose shapes are known, and which of them are trusted."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ WEEK = 168
 
 
 def week(name, turn=0):
-    """Return one of the demo's shapes over a week, moved by `turn` hours, with 1 as its maximum."""
+    """Return one of the demo's shapes over a week, some hours later."""
     hours = np.roll([*SHAPES[name].weekday * 5, *SHAPES[name].weekend * 2], turn)
     return hours / hours.max()
 
@@ -31,7 +31,7 @@ TWELVE = np.array([week(name, turn) for turn in (0, 1, -2) for name in SHAPES])
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """Lines with their orders, and the true shapes of the orders' traffic."""
+    """Lines, their orders, and the shapes that their traffic was made of."""
 
     traffic: np.ndarray
     hours_of_week: np.ndarray
@@ -347,7 +347,7 @@ def test_nothing_at_all():
 
 
 def test_orders_without_traffic_and_those_that_lower_it_have_no_shape():
-    """The orders of group 0 use nothing; where orders of group 1 arrive, the traffic falls."""
+    """Group 0's orders use nothing; where orders of group 1 arrive, traffic goes down."""
     chance = np.random.default_rng(0)
     hours = 6 * WEEK
     traffic = 1000 * (1 + chance.normal(0, 0.03, (40, hours)))
@@ -530,7 +530,7 @@ print(trusted, seconds, int(status["VmHWM"].split()[0]) / 1024)
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_three_thousand_lines_are_learned_from_in_two_minutes_and_500_mb():
-    """One core learns 200 groups' shapes from 90 days and 72,000 orders."""
+    """On one core, from 90 days and 72,000 orders of 200 groups."""
     one_core = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": "."}
     done = subprocess.run([sys.executable, "-c", NIGHT], env=one_core, capture_output=True, text=True, check=True)
     trusted, seconds, megabytes = (float(number) for number in done.stdout.split())

@@ -1,4 +1,4 @@
-"""Storing many samples at once gives, on every database, what storing one after the other by the rule would give."""
+"""Storing in bulk does what storing one value after the other, by the rule, would do: on every database."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta

@@ -29,14 +29,14 @@ HOSTS = [
 
 
 def item(number: int, hostid: str, key: str, carrier: str, value: str, **fields: str) -> dict[str, Any]:
-    """Return an item as Zabbix shows it, with all numbers as texts."""
+    """One item as Zabbix shows it: all numbers are texts."""
     tags = [{"tag": "component", "value": "network"}, {"tag": "carrier", "value": carrier}]
     read = {"lastvalue": value, "lastclock": str(int(timezone.now().timestamp()) - 20)}
     return {"itemid": str(number), "hostid": hostid, "key_": key, "value_type": "3", **read, "tags": tags, **fields}
 
 
 def fleet() -> list[dict[str, Any]]:
-    """Return the ports of two routers: one was never read, one is a text, one belongs to an IDC that nobody knows."""
+    """Ports of two routers; one was never read, one is a text, one belongs to an IDC that nobody knows."""
     return [
         item(47510, "10645", 'net.if.out["ifHCOutOctets.1"]', "ct", "200000000"),
         item(47511, "10645", 'net.if.out["ifHCOutOctets.2"]', "blue", "400000000.5", value_type="0"),
@@ -126,7 +126,7 @@ def collected(source: Source) -> Run:
 
 
 def records(source: Source) -> list[Record]:
-    """Return the records that the source's collector finds."""
+    """What the source's collector finds."""
     config = convert(source.config, ZabbixConfig)
     return list(Zabbix(config).collect(Ask(now=timezone.now(), timeout=60, secret=TOKEN)))
 
@@ -203,7 +203,7 @@ def test_what_can_not_be_used_fails_the_run(
 
 
 def test_fifty_thousand_items_are_read(source: Callable[..., Source], server: Peer) -> None:
-    """The server's answer is about nine megabytes of JSON."""
+    """Some nine megabytes of JSON."""
     many = [item(number, "10700", f"net.if.out[{number}]", "nobody", "1") for number in range(50_000)]
 
     def behave(exchange: Exchange) -> None:

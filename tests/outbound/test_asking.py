@@ -1,4 +1,4 @@
-"""All questions of a decision are asked at once, and each gets a reply, which may only say what went wrong."""
+"""A decision's questions are asked all at once, and every one gets a reply, if only one that says what went wrong."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Whatever the peer does, a call ends in time with a document or a typed error, and takes little memory."""
+"""A call to the outside ends in a document or a typed refusal, in time and in little memory, whatever the peer does."""
 
 import gzip
 import time

@@ -29,7 +29,7 @@ def packed(data: bytes) -> Behaviour:
 
 
 def short(exchange: Exchange) -> None:
-    """Announce more bytes than are sent."""
+    """Promises more than it sends."""
     exchange.head(200, Content_Length=100)
     exchange.wfile.write(b"half")
     exchange.close_connection = True

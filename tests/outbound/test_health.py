@@ -1,4 +1,4 @@
-"""An origin that keeps failing is left alone for a while, then tried by one call; retries are a share of calls."""
+"""An origin that fails is left alone for a while, then tried by one call; retries are a share of calls."""
 
 import logging
 

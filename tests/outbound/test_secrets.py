@@ -22,7 +22,7 @@ def check(ref: str, *hosts: str) -> None:
 
 @pytest.fixture
 def folder(settings: Any, tmp_path: Path) -> Path:
-    """A listed folder of secrets; beside it variables are listed, too."""
+    """A folder of secrets that is listed, beside two variables."""
     (tmp_path / "secrets").mkdir()
     settings.SOURCE_SECRETS = [f"{ref}@{HOST}" for ref in ("env:SOURCE_*", "env:PROM", f"file:{tmp_path}/secrets/")]
     return tmp_path / "secrets"

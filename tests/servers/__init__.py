@@ -1,4 +1,4 @@
-"""Real servers for tests and measurements, on free loopback ports; they end with the process that started them."""
+"""Real servers for tests and measurements, on free loopback ports, gone when the process that started them is."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""A server with EC2's API that remembers its machines for as long as it runs."""
+"""A server that speaks EC2's language and remembers its machines for as long as it lives."""
 
 import sys
 from collections.abc import Iterator

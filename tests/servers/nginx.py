@@ -1,4 +1,4 @@
-"""The reverse proxy of docker-compose.yml, with its configuration, in front of web servers on this machine."""
+"""The reverse proxy that docker-compose.yml starts, by its own configuration, in front of web servers here."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ def running(
 ) -> Iterator["Proxy"]:
     """A proxy whose web servers listen on these ports, or addresses; with the folder of its `secrets` it speaks TLS.
 
-    `changes`: parts of its configuration, each with its replacement.
+    `changes`: parts of its configuration with what stands in their place.
     """
     with present() as program, scratch_folder() as folder:
         proxy = Proxy(folder, webs, secrets, changes)

@@ -1,4 +1,4 @@
-"""A small OpenStack: Keystone's tokens and Nova's servers, as far as their reference documents them.
+"""A small OpenStack: Keystone's tokens and Nova's servers, as far as their reference says what clients may rely on.
 
 It checks what it is sent as the real ones do: the password, the token, the project, flavors and images that it has.
 """

@@ -61,7 +61,7 @@ def restartable(options: Mapping[str, str] = FAST, *, within: Path | None = None
 
 
 class Server:
-    """A server that keeps its data, its settings and its address when it is stopped and started."""
+    """Keeps its data, its settings and its address when it is stopped and started."""
 
     def __init__(self, command: Sequence[str | Path], port: int, folder: Path, user: str | None) -> None:
         self.url = f"postgresql://{OWNER}@127.0.0.1:{port}/postgres"

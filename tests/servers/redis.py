@@ -50,7 +50,7 @@ def restartable() -> Iterator["Server"]:
 
 
 class Server:
-    """A server that keeps its address but no data when it is stopped and started."""
+    """Keeps nothing: what it knew is gone when it is stopped."""
 
     def __init__(self, folder: Path, port: int) -> None:
         self.url = f"redis://127.0.0.1:{port}"

@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _AtOnce:
-    """Prints each failure when it occurs, so that a run that is cut off has already shown its failures."""
+    """Prints each failure when it occurs: a run that is cut off later has said what it found."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config

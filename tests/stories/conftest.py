@@ -89,7 +89,7 @@ def _connections_closed(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _kill(installation: Installation) -> None:
-    """Kill all its processes; tests/e2e/test_make_run.py tests how it stops properly."""
+    """End all its processes at once: how it stops in earnest is told by tests/e2e/test_make_run.py."""
     while processes := installation.processes():
         for process in processes:
             with suppress(ProcessLookupError):

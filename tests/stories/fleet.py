@@ -52,11 +52,11 @@ class Fleet:
         return {**self.question, "action": "reserve", "machines": [{"count": 1, "bandwidth_mbps": mbps}], **fields}
 
     def reserve(self, mbps: float = 100, **fields: Any) -> Any:
-        """Reserve an order through the first web process; return its placement."""
+        """The placement of an order that is reserved through the first web process."""
         return self.first.post("/schedule/", self.order(mbps, **fields), status=201)
 
     def provision(self, **fields: Any) -> Any:
-        """Order two machines to be started; return their placement."""
+        """The placement of two machines that are to be started."""
         machines = [{"count": 2, "cpu": 4, "bandwidth_mbps": 50, "name": "edge"}]
         body = self.order(machines=machines, action="provision", **fields)
         return self.first.post("/schedule/", body, status=202)
@@ -76,15 +76,13 @@ class Fleet:
         return [line["pending_mbps"] for state in states for line in state["lines"]]
 
     def room(self, caller: Caller) -> dict[str, int]:
-        """Return how many machines of 1 Mbps each IDC still holds, as the caller's web process decides now, without
-        quotas.
-        """
+        """How many machines of 1 Mbps each IDC still holds, as the caller's web process decides now, quotas aside."""
         admin = caller.as_(self.admin.token or "")
         answer = admin.post("/capacity/", {**self.question, "machine": {"bandwidth_mbps": 1}}, status=200)
         return {each["idc"]: each["count"] for each in answer["idcs"]}
 
     def sees_everywhere(self, *pending: float) -> None:
-        """Assert the pending bandwidth of each IDC: all web processes show it at once and soon decide by it."""
+        """Assert the pending bandwidth of each IDC: shown at once, and decided upon soon, by all web processes."""
         room = {code: LINE_MBPS - taken for code, taken in zip(self.idcs, pending, strict=True)}
         for caller in self.callers:
             assert self.pending(caller) == list(pending)
@@ -144,7 +142,7 @@ def chosen_by(caller: Caller, question: Mapping[str, Any]) -> str | None:
 
 
 def new_provider(product: Product, kind: str = "simulated", **fields: Any) -> str:
-    """Create a provider and return its code; by default its machines are started without delay."""
+    """The code of a new provider; by default of one whose machines are started without delay."""
     code = name("provider")
     body = {"code": code, "kind": kind, "config": AT_ONCE, **fields}
     product.caller("admin").post("/providers/", body, status=201)

@@ -1,4 +1,4 @@
-"""A running installation as its users see it: everything goes over HTTP with a token."""
+"""A running installation as its users have it: over HTTP, with a token, and nothing else."""
 
 import json
 import select
@@ -102,7 +102,7 @@ class Product:
     opened: list[Caller] = field(default_factory=list)
 
     def command(self, *words: str, fails: bool = False) -> str:
-        """Run a command of `manage.py`; return what it prints, or what it writes to stderr if it must fail."""
+        """What a command of `manage.py` prints; where it must fail, what it complains of."""
         assert self.commands.stdin is not None
         assert self.commands.stdout is not None
         printed, complained = self.installation.logs / "printed", self.installation.logs / "complained"
@@ -141,7 +141,7 @@ class Product:
         return callers[0], callers[-1]
 
     def new_token(self, who: str = "portal", **fields: Any) -> Any:
-        """Create a token of one of the demo's users; return its document, whose `token` is the secret."""
+        """A new token of one of the demo's users: its document, whose `token` is the secret."""
         body = {"name": name("token"), "user": who, **fields}
         return self.caller("admin").post("/tokens/", body, status=201)
 
@@ -165,7 +165,7 @@ def until(condition: Callable[[], object], what: str, *, seconds: float) -> None
 
 
 def in_state(caller: Caller, placement: Mapping[str, Any], state: str, *, seconds: float = 60) -> Any:
-    """Return the placement once it is in that state; the test fails if it is not after so many seconds."""
+    """The placement, once it is in that state; the test fails where it is not after so many seconds."""
     found: dict[str, Any] = {}
 
     def arrived() -> bool:

@@ -30,10 +30,7 @@ SHOWS_STATUS = 'curl() { command curl -w "\\n%{http_code}\\n" "$@"; }\n'
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A block of a page that can be run, the status that the page announces (0: none), and the next block.
-
-    The next block may show the answer.
-    """
+    """A block that can be run, the status that the page announces (0: none), and the next block: its answer, maybe."""
 
     language: str
     text: str
@@ -95,14 +92,14 @@ class Reader:
         return [answer.body for answer in answers]
 
     def curl_as_shown(self) -> Any:
-        """Run the next sample, which is one call, in a shell; return its answer, which must be as the page shows it."""
+        """Run the next sample, which is one call, in a shell; its answer, which must be as the page shows it."""
         shown = json.loads(self.left[0].following)
         (answer,) = self.curl()
         assert not list(differs(shown, answer)), answer
         return answer
 
     def python(self) -> str:
-        """Run the next sample, a whole program, with the variables of the shell; return what it prints."""
+        """Run the next sample, a whole program, with the variables of the shell; what it prints."""
         command = [sys.executable, "-c", self.next("python").text]
         environment = os.environ | self.known
         return subprocess.run(
@@ -110,14 +107,15 @@ class Reader:
         ).stdout
 
     def manage(self, command: str, *, fails: bool = False, **replaced: str) -> str:
-        """Run a command of `manage.py`; return what it prints, or what it writes to stderr if it must fail."""
+        """What a command of `manage.py` prints; where it must fail, what it complains of."""
         words = shlex.split(_replaced(command, replaced), comments=True)
         return self.product.command(*words[words.index("manage.py") + 1 :], fails=fails)
 
 
 def differs(shown: Any, found: Any, at: str = "", *, values: bool = True) -> Iterator[str]:
-    """Yield each difference of an answer from what the page shows; the answer may have more fields, "…" stands for
-    anything. Without `values` only names and types count, and lists may be shortened.
+    """Where an answer is not what is shown; the answer may have more fields. "…" stands for anything.
+
+    Without `values` only names and types count, and lists may be shortened.
     """
     if shown == "…":
         return
@@ -134,7 +132,7 @@ def differs(shown: Any, found: Any, at: str = "", *, values: bool = True) -> Ite
 
 @contextmanager
 def program(source: str, folder: Path, **environment: str) -> Iterator[tuple[str, Path]]:
-    """Start a page's server on a free port instead of 9000; yield its address and the file that it prints to."""
+    """A page's server, started on a port that is free instead of 9000; its address, and the file that it prints to."""
     port = closed_port()
     assert source.count("9000") == 1
     file, printed = folder / "program.py", folder / "printed"
@@ -153,7 +151,7 @@ def program(source: str, folder: Path, **environment: str) -> Iterator[tuple[str
 
 
 def posted(url: str, headers: dict[str, str], body: bytes) -> tuple[int, bytes]:
-    """Return the status and the body of the answer to a POST."""
+    """Status and body of the answer to a POST."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:

@@ -26,7 +26,7 @@ def fleet(product: Product) -> Fleet:
 
 @pytest.fixture
 def secret(fleet: Fleet) -> str:
-    """The secret with which the tenant's callbacks are signed."""
+    """What the tenant's callbacks are signed with."""
     return str(fleet.admin.post(f"/tenants/{fleet.tenant}/callback_secret/", status=201)["secret"])
 
 

@@ -1,4 +1,4 @@
-"""No secret is shown in logs, answers, metrics or the database, even where each call that uses one fails."""
+"""Secrets show up nowhere: not in logs, answers, metrics or the database, even where all that uses them fails."""
 
 from collections.abc import Iterator
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ def server() -> Iterator[Peer]:
 
 
 def kept_secret(product: Product, word: str) -> tuple[str, str]:
-    """Write a file with a secret; return the secret and the reference to it."""
+    """A file with a secret, and the reference to it."""
     file = product.installation.var / "secrets" / name(word)
     file.parent.mkdir(exist_ok=True)
     file.write_text(secret := f"canary-{file.name}-52c9e1", encoding="utf-8")
@@ -101,7 +101,7 @@ def mistype_password(product: Product) -> str:
 
 
 def everything_shown(product: Product) -> Iterator[tuple[str, str]]:
-    """Yield all that the installation shows and all that its database holds, each with its place."""
+    """All that the installation tells anybody, and all that its database holds, by where it stands."""
     for log in (product.installation.var / "log").iterdir():
         yield log.name, log.read_text(encoding="utf-8")
     admin = product.caller("admin")

@@ -65,7 +65,7 @@ STORIES: dict[str, Story] = {}
 
 
 def story_of(title: str) -> Callable[[Story], Story]:
-    """Register the function as the story of that page; it must run all of the page's samples in their order."""
+    """The function runs all samples of that page, in their order."""
 
     def noted(story: Story) -> Story:
         STORIES[title] = story
@@ -161,7 +161,7 @@ def what_would_be_cheaper(reader: Reader) -> None:
 
 @story_of("docs/backtests.md")
 def what_others_would_have_cost(reader: Reader) -> None:
-    """The backtest is about the demo's orders, because the product's own are of today, which is not over."""
+    """The orders that are tested are those of the demo: the product's own are of today, which is not over."""
     draft = reader.folder / "my-draft.json"
     draft.write_text('{"plugins": [{"name": "bill", "plugin": "billing_cost", "weight": 1}]}')
     command = reader.next("console").text.removeprefix("$ ")
@@ -219,7 +219,7 @@ def told_of_a_placement(reader: Reader) -> None:
 
 
 def delivered(caller: Caller, delivery: Mapping[str, Any]) -> int:
-    """Return how often a callback was tried if it was received, else 0."""
+    """How often a callback was tried, once it has been received."""
     found = caller.get(f"/deliveries/{delivery['id']}/")
     return int(found["tries"]) if found["state"] == "delivered" else 0
 
@@ -495,7 +495,7 @@ def from_nothing_to_an_order(reader: Reader) -> None:
 
 
 def uplinks() -> CollectorRegistry:
-    """Return the counters of three interfaces, one of them of an IDC that nobody knows."""
+    """The counters of two uplinks, one of them of an IDC that nobody knows."""
     registry = CollectorRegistry()
     for counter, octets in ("ifHCInOctets", 1e6), ("ifHCOutOctets", 5e5):
         family = Gauge(counter, "Octets.", ["site", "carrier", "ifName"], registry=registry)

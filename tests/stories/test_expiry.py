@@ -10,7 +10,7 @@ from tests.stories.product import Product, in_state, seconds_left, states
 
 @pytest.mark.usefixtures("beat")
 def test_it_works(product: Product) -> None:
-    """Of two reservations the confirmed one stays; the other one expires, and its capacity can be reserved again."""
+    """Of two reservations the one that was confirmed in time stays; what the other held can be had again."""
     fleet = new_fleet(product)
     kept, lost = fleet.reserve(400, ttl_seconds=3), fleet.reserve(600, ttl_seconds=3)
     fleet.other.post(f"/placements/{kept['id']}/confirm/", status=200)

@@ -12,7 +12,7 @@ def fleet(product: Product) -> Fleet:
 
 
 def test_it_works(fleet: Fleet) -> None:
-    """All orders of the gang are placed as one group, which both web processes list."""
+    """All are placed, of one group, which both web processes list."""
     orders = [fleet.order(mbps) for mbps in (700, 600, 300)]
     told = fleet.first.post("/schedule/batch/", {"requests": orders, "mode": "gang"}, status=200)
     best, second = fleet.idcs

@@ -40,7 +40,7 @@ HEADERS = {
 
 
 def asked(product: Product, path: str, *lines: str) -> HTTPResponse | None:
-    """Return the answer to a request whose head has exactly these lines, or None if the server hung up."""
+    """The answer to a request whose head has these lines as they are; None if the server hung up."""
     parts = urlsplit(product.address)
     head = [f"GET {path} HTTP/1.1", f"Authorization: Bearer {product.tokens['admin']}", *lines]
     if not any(line.startswith("Host:") for line in lines):
@@ -57,7 +57,7 @@ def asked(product: Product, path: str, *lines: str) -> HTTPResponse | None:
 
 
 def is_clean(response: HTTPResponse) -> bool:
-    """Whether no header of the answer was injected or names a foreign host."""
+    """Whether no header of the answer was written by the client, or leads to somebody else's host."""
     names = {header.lower() for header, _ in response.getheaders()}
     return "x-evil" not in names and not any("evil.example" in value for _, value in response.getheaders())
 

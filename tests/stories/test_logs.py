@@ -13,7 +13,7 @@ TASK = "idcsched.placement.tasks.placement_deliver"
 
 
 def entries(product: Product, process: str) -> list[dict[str, Any]]:
-    """Return what that process has logged about the request, without the lines that its server writes itself."""
+    """What that process has logged about the request. Its server writes lines of its own to the same file."""
     lines = (product.installation.var / "log" / f"{process}.log").read_text(encoding="utf-8").splitlines()
     logged = [json.loads(line) for line in lines if line.startswith("{")]
     return [entry for entry in logged if entry.get("request_id") == REQUEST]

@@ -1,4 +1,4 @@
-"""`/metrics` of any web process has the sums over all web processes."""
+"""Prometheus asks any one web process, and is told the figures of all of them added up."""
 
 import re
 

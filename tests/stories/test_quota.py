@@ -93,7 +93,7 @@ def test_an_order_within_the_quota_that_fits_nowhere_waits(product: Product) -> 
 
 
 def undegraded(caller: Caller, order: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer that is not degraded: a process that is behind, on a busy machine, does not look at quotas."""
+    """Return the answer of a process that is not behind: while it is, on a busy machine, it looks at no quota."""
     answers: list[dict[str, Any]] = []
 
     def is_up_to_date() -> bool:

@@ -12,7 +12,7 @@ def fleet(product: Product) -> Fleet:
 
 
 def test_it_works(fleet: Fleet) -> None:
-    """The web processes take the steps in turn, and both show the result of each step."""
+    """Each step is taken through one of the web processes in turn, and both see what it did."""
     placed = fleet.reserve(300, request_id="order-1")
     assert (placed["state"], placed["idc"], placed["tenant"]) == ("reserved", fleet.idcs[0], fleet.tenant)
     assert [(line["isp"], line["bandwidth_mbps"]) for line in placed["lines"]] == [("ct", 300)]

@@ -15,7 +15,7 @@ def fleet(product: Product) -> Fleet:
 
 
 def test_it_works(fleet: Fleet) -> None:
-    """The order gets one placement in each IDC, all in one group."""
+    """One placement in each IDC, all of one group."""
     placed = fleet.reserve(machines=SIX, spread=TWO_EACH)
     group = placed["group_id"]
     assert (placed["idc"], placed["state"]) == (fleet.idcs[0], "reserved")

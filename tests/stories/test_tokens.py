@@ -17,9 +17,9 @@ def fleet(product: Product) -> Fleet:
 
 
 def known_tokens(product: Product, fleet: Fleet, who: str, admins: tuple[Caller, Caller]) -> list[Any]:
-    """Return new tokens of that user, one for each caller, once both web processes know them.
+    """New tokens of that user, one for each caller, of which both web processes have learnt.
 
-    A process learns of changes in their order: if it knows a sample, it knows the tokens that were made before.
+    Processes learn of changes in their order: who knows a sample knows of the tokens that were made before it.
     """
     tokens = [product.new_token(who) for _ in admins]
     fleet.measure(fleet.idcs[0], 3)

@@ -14,14 +14,14 @@ def fleet(product: Product) -> Fleet:
 
 
 def waits(fleet: Fleet, seconds: int, **fields: Any) -> Any:
-    """Place an order that fits nowhere and waits for so long; return its placement."""
+    """The placement of an order that nothing fits, and that waits for so long."""
     placed = fleet.other.post("/schedule/", fleet.order(1000, wait_seconds=seconds, **fields), status=202)
     assert (placed["state"], placed["idc"]) == ("waiting", None)
     return placed
 
 
 def test_it_works(fleet: Fleet) -> None:
-    """Capacity that is released goes to the waiting order, whose time to live starts then."""
+    """What is released goes to the order that waits; its time to live starts then."""
     _, second = fleet.fill()
     waiting = waits(fleet, 600, ttl_seconds=300)
     fleet.sees_everywhere(1000, 1000)
