@@ -21,8 +21,8 @@ def test_it_works(visitor: Visitor) -> None:
     page.keyboard.press("t")
     expect(page.get_by_role("heading", name="Taint 2 IDCs")).to_be_visible()
     page.get_by_label("Key", exact=True).fill("drill")
-    page.get_by_label("Lasts").select_option(label="1 hour")
-    page.get_by_label("Reason").fill("the yearly drill")
+    page.get_by_role("radio", name="1 hour").check()
+    page.get_by_label("Why?").fill("the yearly drill")
     page.get_by_role("button", name="What would it do?").click()
     expect(page.locator(".taint").get_by_role("status")).to_be_visible()
     assert grave_violations(page) == []
