@@ -44,7 +44,7 @@ CHOICE: Final = [
     OpenApiParameter("mbps", float, description="From the top, as many as have ordered so much bandwidth together."),
     OpenApiParameter("limit", int, description="At most so many moves, from the top; all of them by default."),
 ]
-CHOOSE: Final = [parameter.name for parameter in CHOICE]
+CHOICE_NAMES: Final = [parameter.name for parameter in CHOICE]
 MOST_MOVES: Final = 100_000
 ANSWER: Final = {"placement": "0192f0c1-58a4-7c7e-8f5d-4a1b2c3d4e5f", "state": "declined", "reason": "the disks stay"}
 
@@ -61,7 +61,7 @@ class AdviceView(Idempotent):
         Callers who are bound to a tenant see the moves of their tenant's placements and what these save; no lines, and
         none of the other figures. The parameters choose among the moves; `saves` is what the chosen ones save together.
         """
-        refuse_unknown_parameters(request, CHOOSE, at_most_once=CHOOSE)
+        refuse_unknown_parameters(request, CHOICE_NAMES, at_most_once=CHOICE_NAMES)
         principal, picture = principal_of_request(request), live.current()
         found, choice = advice_shown(principal), _choice(request, principal, picture)
         moves = chosen(found.moves, choice, picture.snapshot, timezone.now())
