@@ -179,7 +179,7 @@ def moves(request: HttpRequest) -> HttpResponse:
         "all": f"?{urlencode({**filters.parameters, 'limit': min(len(chosen), MOST)})}",
         "file": f"{reverse('console:moves_file')}?{filters.query}",
         "regions": regions_of(snapshot),
-        "isps": sorted(snapshot.isps.items()),
+        "isps": sorted(set(snapshot.isps.values())),
         "tenants": sorted({move.tenant for move in advice.moves}) if principal.all_tenants else (),
     }
     return shown(request, "moves.html", context, status=HTTPStatus.CONFLICT if error else HTTPStatus.OK)

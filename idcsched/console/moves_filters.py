@@ -48,7 +48,7 @@ def filters_of(request: HttpRequest, principal: Principal, snapshot: Snapshot) -
         "mbps": _amount,
         "days": lambda text: _whole(text, 0, MOST_DAYS),
         "region": lambda text: text if text in snapshot.spans else None,
-        "isp": lambda text: text if text in snapshot.isps else None,
+        "isp": snapshot.isps.get,
     }
     if principal.all_tenants:
         read["tenant"] = lambda text: text if Tenant.objects.filter(code=text).exists() else None

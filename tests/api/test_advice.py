@@ -39,7 +39,7 @@ PRICES = {"cheap": 10, "roomy": 30}
 def fleet(portal: Api) -> None:
     """The profile `room` sends an order to `roomy` at 30 CNY per Mbps, although `cheap` would cost 10."""
     region_create(code="R")
-    isp = isp_create(code="ct")
+    isp = isp_create(code="ct", aliases=["telecom"])
     for code, price in PRICES.items():
         purchased = 2000 if code == "cheap" else 9000
         idc_create(code=code, region="R", lines=[{"isp": isp, "purchased_mbps": purchased, "price_per_mbps": price}])
@@ -173,6 +173,7 @@ CHOSEN: dict[str, list[float]] = {
     "?region=R": [300, 200, 100],
     "?region=S": [],
     "?isp=ct": [300, 200, 100],
+    "?isp=telecom": [300, 200, 100],
     "?isp=cu": [],
     "?tenant=live-cn": [300, 200, 100],
     "?days=7": [200],

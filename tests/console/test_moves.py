@@ -192,6 +192,7 @@ CHOSEN: dict[str, list[float]] = {
     "tenant=other": [200],
     "floor=150&limit=1&tenant=other": [200],
     "isp=cu": [300],
+    "isp=unicom": [300],
     "days=7": [100],
     "mbps=750": [400, 300],
     "limit=0": [400, 300, 200, 100],
@@ -203,7 +204,7 @@ CHOSEN: dict[str, list[float]] = {
 
 def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F811
     region_create(code="other")
-    isp_create(code="cu")
+    isp_create(code="cu", aliases=["unicom"])
     idc_create(code="far", region="other", lines=[{"isp": isp, "purchased_mbps": 1} for isp in ("ct", "cu")])
     tenant_create(code="other")
     week_ago = timezone.now() - timedelta(days=7)
@@ -215,6 +216,9 @@ def test_the_address_chooses(browser: Browser, order: Order) -> None:  # noqa: F
     )
     client = browser("operator")
     assert {query: numbers(client.get(f"{PAGE}?{query}")) for query in CHOSEN} == CHOSEN
+    page = text(client.get(f"{PAGE}?limit=2&isp=unicom"))
+    assert "<option selected>cu</option>" in page
+    assert "<option>unicom" not in page
     page = text(client.get(f"{PAGE}?limit=2"))
     assert "2 of 4 are shown; together they save 700 CNY a month." in page
     assert "2 more save less." in page

@@ -37,7 +37,7 @@ __all__ = ["AdviceView", "MoveAnswerDocument", "MoveAnswerViewSet"]
 
 CHOICE: Final = [
     OpenApiParameter("region", str, description="Only moves out of this region."),
-    OpenApiParameter("isp", str, description="Only moves off a line of this ISP."),
+    OpenApiParameter("isp", str, description="Only moves off a line of this ISP, by its code or an alias."),
     OpenApiParameter("tenant", str, description="Only moves of this tenant's placements."),
     OpenApiParameter("days", int, description="Only placements that were ordered so many days ago, or earlier."),
     OpenApiParameter("floor", float, description="Only moves that save so much a month."),
@@ -165,7 +165,7 @@ def _choice(request: Request, principal: Principal, picture: LiveState) -> Choic
         raise Invalid("unknown_tenant", _("there is no tenant {tenant}"), pointer_to("tenant"), tenant=tenant)
     return Choice(
         region=region,
-        isp=isp,
+        isp=snapshot.isps.get(isp, ""),
         tenant=tenant,
         days=whole_number_given(request, "days", default=0, low=0, high=MOST_DAYS),
         floor=amount_given(request, "floor"),
