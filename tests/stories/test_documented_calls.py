@@ -535,7 +535,7 @@ def traffic_comes_from_prometheus(reader: Reader) -> None:
         def ran() -> bool:
             return "succeeded" in [run["state"] for run in operator.get("/sources/edge-traffic/runs/")["results"]]
 
-        until(ran, "the run", seconds=60)
+        until(ran, "the run", seconds=300)
         reader.curl_as_shown()
     (decided,) = reader.curl()
     assert decided["candidates"][0]["scores"]["network_flow"]["age_seconds"] < 600
