@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final
 from uuid import UUID
@@ -36,8 +37,9 @@ LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A page that the words may mean; `exact` where they are its whole name or id."""
+    """A page that the words may mean, of a `kind` of things; `exact` where they are its whole name or id."""
 
+    kind: str
     name: str
     detail: str
     address: str
@@ -97,8 +99,9 @@ def _idcs(words: str) -> list[Hit]:
     named = Idc.objects.filter(Q(code__icontains=words) | Q(name__icontains=words)).select_related("region")
     return [
         Hit(
+            kind=_("IDC"),
             name=idc.code,
-            detail=" · ".join(filter(None, (idc.name, idc.region.name or idc.region.code, idc.get_status_display()))),
+            detail=_detail(idc.name, idc.region.name or idc.region.code, idc.get_status_display()),
             address=_of_idc(idc.code),
             exact=words.lower() in (idc.code.lower(), idc.name.lower()),
         )
@@ -113,6 +116,7 @@ def _lines(words: str) -> list[Hit]:
     named = Line.objects.filter(idc__code__icontains=idc.strip(), code__icontains=line.strip())
     return [
         Hit(
+            kind=_("line"),
             name=f"{row.idc.code}/{row.code}",
             detail=row.isp.name or row.isp.code,
             address=_of_idc(row.idc.code),
@@ -126,8 +130,9 @@ def _placements(words: str, principal: Principal) -> list[Hit]:
     named = placements_visible(principal).select_related("idc").filter(_called(words, "request_id", "pk", "group_id"))
     return [
         Hit(
+            kind=_("placement"),
             name=row.request_id or str(row.pk),
-            detail=" · ".join(filter(None, (str(row.get_state_display()), row.idc.code if row.idc else ""))),
+            detail=_detail(row.get_state_display(), row.idc.code if row.idc else "", _moment(row.created_at)),
             address=reverse("console:placement", args=[row.pk]),
             exact=True,
         )
@@ -140,12 +145,13 @@ def _decisions(words: str, principal: Principal, *, ordered: bool) -> list[Hit]:
     named = decisions_visible(principal).filter(_called(words, "request_id", "pk"))
     return [
         Hit(
+            kind=_("decision"),
             name=row.request_id or str(row.pk),
-            detail=" · ".join(filter(None, (str(row.get_result_display()), row.idc))),
+            detail=_detail(row.get_result_display(), row.idc or "", _moment(row.created_at)),
             address=reverse("console:decision", args=[row.pk]),
             exact=not ordered,
         )
-        for row in named.only("request_id", "result", "idc").order_by("-pk")[:MOST]
+        for row in named.only("request_id", "result", "idc", "created_at").order_by("-pk")[:MOST]
     ]
 
 
@@ -156,8 +162,9 @@ def _taints(words: str) -> list[Hit]:
     named = Taint.objects.filter(key__icontains=key).exclude(ends_at__lte=now).select_related("idc")
     return [
         Hit(
+            kind=_("taint"),
             name=str(row),
-            detail=f"{row.idc.code} · {effect_words(row.effect)} · {state_of(row, now).label}",
+            detail=_detail(row.idc.code, effect_words(row.effect), state_of(row, now).label),
             address=_of_idc(row.idc.code),
             exact=False,
         )
@@ -169,6 +176,7 @@ def _sources(words: str) -> list[Hit]:
     named = _exact_first(Source.objects.filter(code__icontains=words).order_by("code"), "code", words)
     return [
         Hit(
+            kind=_("source"),
             name=row.code,
             detail=row.kind,
             address=reverse("console:source", args=[row.code]),
@@ -176,6 +184,14 @@ def _sources(words: str) -> list[Hit]:
         )
         for row in named
     ]
+
+
+def _detail(*parts: Any) -> str:
+    return " · ".join(str(part) for part in parts if part)
+
+
+def _moment(at: datetime) -> str:
+    return f"{timezone.localtime(at):%m-%d %H:%M}"
 
 
 def _called(words: str, name: str, *ids: str) -> Q:

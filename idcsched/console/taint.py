@@ -92,6 +92,7 @@ class _Sheet:
     form: _TaintForm
     status: HTTPStatus = HTTPStatus.OK
     consequence: Consequence | None = None
+    window: str = ""
     standing: str = ""
     meanwhile: str = ""
     seen: int | None = None
@@ -165,20 +166,34 @@ def regions_allowed(principal: Principal) -> str:
 
 def _tainted_sentence(codes: Sequence[str], taint: Taint) -> str:
     """Return that the IDCs are tainted, or will be."""
-    coming = taint.starts_at is not None and taint.starts_at > timezone.now()
+    starts = _if_coming(taint.starts_at)
+    coming = starts is not None
     if len(codes) == 1:
         said = _("%(idc)s will be tainted: %(taint)s.") if coming else _("%(idc)s is tainted: %(taint)s.")
     else:
         said = _("%(idcs)s will be tainted: %(taint)s.") if coming else _("%(idcs)s are tainted: %(taint)s.")
-    window = _window(taint, coming=coming)
+    window = _window(starts, taint.ends_at)
     named_taint = f"{taint} ({window})" if window else str(taint)
     return said % {"idc": codes[0], "idcs": _listed(codes), "taint": named_taint}
 
 
-def _window(taint: Taint, *, coming: bool) -> str:
-    """Return from when until when the taint is in force, by the reader's clock; "" where it is from now on for good."""
-    start = f"{timezone.localtime(taint.starts_at):%m-%d %H:%M}" if coming and taint.starts_at else ""
-    end = f"{timezone.localtime(taint.ends_at):%m-%d %H:%M}" if taint.ends_at else ""
+def _if_coming(starts: datetime | None) -> datetime | None:
+    """Return when it begins; None where it has begun."""
+    return starts if starts is not None and starts > timezone.now() else None
+
+
+def _when(starts: datetime | None, ends: datetime | None) -> str:
+    """Return when the taint of the form would be in force, with the zone."""
+    window = _window(_if_coming(starts), ends)
+    if not window:
+        return _("In force from now on, until it is lifted.")
+    return _("In force %(window)s (%(zone)s).") % {"window": window, "zone": timezone.get_current_timezone_name()}
+
+
+def _window(starts: datetime | None, ends: datetime | None) -> str:
+    """Return from when until when a taint is in force, by the reader's clock; "" where it is from now on for good."""
+    start = f"{timezone.localtime(starts):%m-%d %H:%M}" if starts else ""
+    end = f"{timezone.localtime(ends):%m-%d %H:%M}" if ends else ""
     if start and end:
         return f"{start} – {end}"
     if end:
@@ -223,6 +238,7 @@ def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> Http
         "seen": _latest_change() if sheet.seen is None else sheet.seen,
         "meanwhile": sheet.meanwhile,
         "consequence": sheet.consequence,
+        "window": sheet.window,
         "standing": sheet.standing,
         "where": _where(chosen.rows),
     }
@@ -245,6 +261,7 @@ def _posted(request: HttpRequest, chosen: Chosen) -> _Sheet | HttpResponse:
             return _Sheet(
                 form=form,
                 consequence=_asked(request, chosen.rows, form),
+                window=_when(form.cleaned_data["starts_at"], form.cleaned_data["ends_at"]),
                 standing=_standing(request, chosen.rows, form.cleaned_data["effect"]),
                 seen=_seen(request),
             )

@@ -1,20 +1,29 @@
 """The template tags of the console's parts."""
 
+from datetime import datetime
+
 from django import template
 from django.templatetags.static import static
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, ngettext
 
 from idcsched.console.effects import effect_words
 from idcsched.console.order_words import name_shown
 from metrics_ingest.builtin import metric_title
 
-__all__ = ["gbps", "icon", "millions"]
+__all__ = ["age_in_days", "gbps", "icon", "millions"]
 
 register = template.Library()
 register.filter("half", name_shown)
 register.filter("effect_words", effect_words)
-register.filter("metric_title", metric_title)
+
+
+@register.filter("metric_title")
+def title_of_metric(code: str, name: str) -> str:
+    """Return the metric's name for the reader: one in two languages by its half."""
+    return name_shown(metric_title(code, name))
 
 
 @register.filter
@@ -26,8 +35,16 @@ def gbps(mbps: float) -> str:
 
 @register.filter
 def millions(amount: float) -> str:
-    """Format an amount of money in millions: `16.25`."""
-    return f"{amount / 1e6:,.2f}"
+    """Format an amount of money in millions, `16.25`; in Chinese in units of ten thousand, `1,625`."""
+    in_chinese = (get_language() or "").startswith("zh")
+    return f"{amount / 1e4:,.0f}" if in_chinese else f"{amount / 1e6:,.2f}"
+
+
+@register.filter
+def age_in_days(moment: datetime) -> str:
+    """Format how long ago it was in whole days: `13 days`."""
+    days = max((timezone.now() - moment).days, 0)
+    return ngettext("%(count)d day", "%(count)d days", days) % {"count": days}
 
 
 @register.simple_tag

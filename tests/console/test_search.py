@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, taint_create
 from idcsched.placement.models import Placement
+from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from metrics_ingest.services import source_create
 from tests.console.conftest import Browser
@@ -58,6 +62,23 @@ def test_it_works(browser: Browser, placement: Placement) -> None:
     assert titles(client, "gz") == {"IDCs": ["gz-01", "gz-02"], "Sources": ["prom.gz"]}
     assert titles(client, "switch=dc") == {"Taints": ["switch=dc-9:NoSchedule"]}
     assert titles(client, "gz/") == {"Lines": ["gz-01/ct"]}
+
+
+def test_what_has_the_same_name_is_told_apart(browser: Browser, placement: Placement) -> None:
+    """A hit says what kind of thing it is; an order's also when it was, since several may have its number."""
+    answer: Any = browser("viewer").get("/console/search/suggestions/", {"q": "order-880"})
+    found = [(str(hit.kind), hit.detail) for hit in answer.context["hits"]]
+    ordered, decided = (
+        f"{timezone.localtime(row.created_at, ZoneInfo(settings.BILLING_ZONE)):%m-%d %H:%M}"
+        for row in (placement, Decision.objects.get(pk=placement.decision_id))
+    )
+    assert found == [("placement", f"reserved · a · {ordered}"), ("decision", f"scheduled · a · {decided}")]
+
+
+def test_the_page_itself_has_a_field_for_the_words(browser: Browser, placement: Placement) -> None:
+    """On a phone the head of the pages has none."""
+    main = browser("viewer").get(SEARCH, {"q": "gz"}).content.decode().partition("<main")[2]
+    assert 'name="q" value="gz"' in main
 
 
 def test_an_order_without_a_placement_leads_to_its_decision(browser: Browser, placement: Placement) -> None:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.forms import ChoiceField
 from django.test import Client
 from django.utils import timezone
 
@@ -18,6 +19,7 @@ from idcsched.audit.context import origin_set
 from idcsched.audit.models import Change
 from idcsched.console import taint as page_of_taints
 from idcsched.framework.request import HypotheticalTaint
+from idcsched.inventory.admin.taint_forms import SelectionTaintForm
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.services import (
     idc_create,
@@ -124,6 +126,48 @@ def test_it_is_planned_for_a_night_at_one_choice(browser: Browser, idcs: dict[st
     assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%A %H:%M}" == f"{day} 05:00"
     assert taint.starts_at
     assert taint.ends_at - taint.starts_at <= timedelta(hours=4)
+
+
+def test_it_holds_until_a_night_is_over_at_one_choice(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    client.cookies["zone"] = "Asia%2FTokyo"
+    asked = sent(client.post(ONE, {**FORM, "lasts": "until_sunday", "ask": ""}))
+    client.post(ONE, {**FORM, "lasts": "until_sunday"})
+    taint = Taint.objects.get()
+    assert taint.starts_at is None
+    assert taint.ends_at
+    assert f"{taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%A %H:%M}" == "Sunday 05:00"
+    assert f"In force until {taint.ends_at.astimezone(ZoneInfo('Asia/Tokyo')):%m-%d} 05:00 (Asia/Tokyo)." in asked
+
+
+def test_a_night_that_has_begun_has_the_date_of_the_reader_s_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 02:32 in Shanghai it is still the day before in UTC."""
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 27, 18, 32, tzinfo=UTC))
+    with timezone.override("Asia/Shanghai"):
+        lasts = SelectionTaintForm().fields["lasts"]
+    assert isinstance(lasts, ChoiceField)
+    assert "tonight, 01:00 to 05:00 (11-28)" in dict(lasts.choices).values()
+
+
+def test_the_preview_says_when_the_taint_is_in_force(browser: Browser, idcs: dict[str, Idc]) -> None:
+    client = browser("operator")
+    assert "In force from now on, until it is lifted." in sent(client.post(ONE, {**FORM, "ask": ""}))
+    times = {"starts_at": "2099-01-02T03:04", "ends_at": "2099-01-02T05:00"}
+    client.cookies["zone"] = "Asia%2FTokyo"
+    planned = sent(client.post(ONE, {**FORM, **times, "ask": ""}))
+    assert "In force 01-02 03:04 – 01-02 05:00 (Asia/Tokyo)." in planned
+
+
+def test_while_the_form_is_wrong_the_preview_says_so(browser: Browser, idcs: dict[str, Idc]) -> None:
+    """The error stands at the choice at once: the page takes over the part with that id."""
+    client = browser("operator")
+    wrong = {**FORM, "lasts": "sunday", "ends_at": "2099-01-02T05:00", "ask": ""}
+    page = sent(client.post(ONE, wrong, headers={"HX-Request": "true"}))
+    assert "as soon as what is wrong in the form is put right" in page
+    assert 'id="lasts-error">Choose a night, or give start and end, not both.<' in page
+    assert 'hx-select-oob="#lasts-error,' in page
+    without_key = sent(client.post(ONE, {**wrong, "key": ""}, headers={"HX-Request": "true"}))
+    assert "as soon as its key is filled in" in without_key
 
 
 def test_its_times_are_the_reader_s(browser: Browser, idcs: dict[str, Idc]) -> None:

@@ -29,9 +29,10 @@ LASTS = [
     ("night", _("tonight, 01:00 to 05:00")),
     ("sunday", _("in the night to Sunday, 01:00 to 05:00")),
     ("monday", _("in the night to Monday, 01:00 to 05:00")),
+    ("until_sunday", _("from now until Sunday, 05:00")),
 ]
-NIGHTS = {"night": range(7), "sunday": [6], "monday": [0]}
-"""The weekdays, 0 for a Monday, whose nights a choice is about."""
+NIGHTS = {"night": range(7), "sunday": [6], "monday": [0], "until_sunday": [6]}
+"""The weekdays, 0 for a Monday, at whose nights a choice begins or, with `until`, ends."""
 
 
 def next_night(now: datetime, weekdays: Container[int]) -> tuple[datetime, datetime]:
@@ -65,7 +66,7 @@ class SelectionTaintForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        nights = {name: next_night(timezone.now(), weekdays)[0] for name, weekdays in NIGHTS.items()}
+        nights = {name: next_night(timezone.now(), weekdays)[1] for name, weekdays in NIGHTS.items()}
         dated = [(name, f"{label} ({nights[name]:%m-%d})" if name in nights else label) for name, label in LASTS]
         lasts = self.fields["lasts"]
         assert isinstance(lasts, forms.ChoiceField)  # noqa: S101  # as declared above
@@ -78,7 +79,8 @@ class SelectionTaintForm(forms.ModelForm):
             if cleaned.get("starts_at") or cleaned.get("ends_at"):
                 self.add_error("lasts", _("Choose a night, or give start and end, not both."))
             else:
-                cleaned["starts_at"], cleaned["ends_at"] = next_night(timezone.now(), NIGHTS[hours])
+                starts, cleaned["ends_at"] = next_night(timezone.now(), NIGHTS[hours])
+                cleaned["starts_at"] = None if hours.startswith("until_") else starts
         elif hours and cleaned.get("ends_at"):
             self.add_error("ends_at", _("Say how long it lasts or when it ends, not both."))
         elif hours and "starts_at" in cleaned:
