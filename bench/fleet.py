@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from idcsched.framework.building import BANDWIDTH, build_snapshot
+from idcsched.framework.columns import IdcTable, LineColumns
 from idcsched.framework.decoding import convert
 from idcsched.framework.facts import (
     AffinityFact,
-    IdcFact,
-    LineFact,
     MetricFact,
     RegionFact,
     Samples,
@@ -42,15 +41,16 @@ _LOADS = ("cpu_load", "memory_load", "disk_load")
 def world_of(idcs: int, *, metrics_a_line: int = 1, seed: int = 7) -> World:
     """The fleet as facts."""
     rng = np.random.default_rng(seed)
-    lines = tuple(_line(number, isp, rng) for number in range(idcs) for isp in ISPS)
+    lines = [_line(number, isp, rng) for number in range(idcs) for isp in ISPS]
+    regions, table = _regions(rng), IdcTable.of(_idc(number, rng) for number in range(idcs))
     return World(
-        regions=_regions(rng),
+        regions=regions,
         isps={isp: isp for isp in ISPS},
-        idcs=tuple(_idc(number, rng) for number in range(idcs)),
-        lines=lines,
+        idcs=table,
+        lines=LineColumns.of(lines, table.codes),
         taints=tuple(_taints(idcs, rng)),
         affinities=tuple(_affinities(idcs, rng)),
-        samples=_samples(idcs, [line.purchased_mbps for line in lines], metrics_a_line, rng),
+        samples=_samples(idcs, [line["purchased_mbps"] for line in lines], metrics_a_line, rng),
     )
 
 
@@ -63,31 +63,31 @@ def _regions(rng: Any) -> tuple[RegionFact, ...]:
     return (RegionFact(code=COUNTRY), *provinces)
 
 
-def _idc(number: int, rng: Any) -> IdcFact:
-    return IdcFact(
-        code=f"idc-{number:06}",
-        region=f"p{number % PROVINCES:02}",
-        tier="center" if rng.random() < 0.3 else "edge",
-        status="online" if rng.random() < 0.97 else "draining",
-        labels={"disk": "ssd" if rng.random() < 0.5 else "hdd"},
-        latitude=float(rng.uniform(20, 50)),
-        longitude=float(rng.uniform(80, 130)),
-        stock={"cpu": float(rng.integers(64, 4096)), "memory_gib": float(rng.integers(256, 16_384))},
-        taken={"cpu": float(rng.integers(0, 128)), "memory_gib": float(rng.integers(0, 512))},
-    )
+def _idc(number: int, rng: Any) -> dict[str, Any]:
+    return {
+        "code": f"idc-{number:06}",
+        "region": f"p{number % PROVINCES:02}",
+        "tier": "center" if rng.random() < 0.3 else "edge",
+        "status": "online" if rng.random() < 0.97 else "draining",
+        "labels": {"disk": "ssd" if rng.random() < 0.5 else "hdd"},
+        "latitude": float(rng.uniform(20, 50)),
+        "longitude": float(rng.uniform(80, 130)),
+        "stock": {"cpu": float(rng.integers(64, 4096)), "memory_gib": float(rng.integers(256, 16_384))},
+        "taken": {"cpu": float(rng.integers(0, 128)), "memory_gib": float(rng.integers(0, 512))},
+    }
 
 
-def _line(number: int, isp: str, rng: Any) -> LineFact:
+def _line(number: int, isp: str, rng: Any) -> dict[str, Any]:
     purchased = float(rng.choice([10_000, 40_000, 100_000]))
-    return LineFact(
-        idc=f"idc-{number:06}",
-        code=isp,
-        isp=isp,
-        purchased_mbps=purchased,
-        commit_mbps=round(purchased * 0.4) if rng.random() < 0.5 else None,
-        price_per_mbps=float(rng.choice([12, 15, 20, 25, 50])) + round(float(rng.random()), 2),
-        pending_mbps=float(rng.integers(0, 300)),
-    )
+    return {
+        "idc": f"idc-{number:06}",
+        "code": isp,
+        "isp": isp,
+        "purchased_mbps": purchased,
+        "commit_mbps": round(purchased * 0.4) if rng.random() < 0.5 else None,
+        "price_per_mbps": float(rng.choice([12, 15, 20, 25, 50])) + round(float(rng.random()), 2),
+        "pending_mbps": float(rng.integers(0, 300)),
+    }
 
 
 def _taints(idcs: int, rng: Any) -> list[TaintFact]:

@@ -21,6 +21,7 @@ from bench.fleet import COUNTRY, NOW, default_profile, profile_of, requests, wor
 from bench.measuring import each, rounded
 from bench.row import Measure
 from idcsched.framework.building import build_snapshot
+from idcsched.framework.columns import LineColumns, entries
 from idcsched.framework.cycle import decide
 from idcsched.framework.decoding import convert
 from idcsched.framework.explain import answer
@@ -65,24 +66,25 @@ def decided(world: World, policy: Profile | None = None, asked: list[Request] | 
 def with_lines(count: int) -> World:
     """So many lines an IDC, in turns of the three ISPs."""
     world = world_of(IDCS)
-    by_idc = [world.lines[first : first + 3] for first in range(0, len(world.lines), 3)]
-    lines = [replace(own[n % 3], code=f"{own[n % 3].code}-{n // 3}") for own in by_idc for n in range(count)]
+    chosen = np.array([first + n % 3 for first in range(0, 3 * IDCS, 3) for n in range(count)])
+    lines = LineColumns(**entries(LineColumns, world.lines, chosen))
+    lines = replace(lines, codes=tuple(f"{code}-{n % count // 3}" for n, code in enumerate(lines.codes)))
     known = [samples for samples in world.samples if samples.metric.scope == "idc"]
     used = next(samples for samples in world.samples if samples.metric.scope == "line")
-    values = np.array([line.purchased_mbps for line in lines]) * np.random.default_rng(1).uniform(0, 1.2, len(lines))
-    at = np.full(len(lines), NOW - 60.0)
+    values = lines.purchased * np.random.default_rng(1).uniform(0, 1.2, chosen.size)
+    at = np.full(chosen.size, NOW - 60.0)
     return replace(
         world,
-        lines=tuple(lines),
-        samples=(*known, replace(used, subjects=np.arange(len(lines)), values=values, at=at)),
+        lines=lines,
+        samples=(*known, replace(used, subjects=np.arange(chosen.size), values=values, at=at)),
     )
 
 
 def with_labels(count: int) -> World:
     """So many labels an IDC; two of them are asked for."""
     world = world_of(IDCS)
-    more = [{f"l{n}": f"v{(number + n) % 7}" for n in range(count)} for number in range(IDCS)]
-    return replace(world, idcs=tuple(replace(idc, labels=own) for idc, own in zip(world.idcs, more, strict=True)))
+    labels = tuple({f"l{n}": f"v{(number + n) % 7}" for n in range(count)} for number in range(IDCS))
+    return replace(world, idcs=replace(world.idcs, labels=labels))
 
 
 def about_labels(count: int) -> list[Request]:
@@ -96,8 +98,8 @@ def with_taints(count: int) -> World:
     """So many soft taints an IDC, of twenty kinds."""
     world = world_of(IDCS)
     taints = [
-        TaintFact(idc=idc.code, key=f"k{(row + n) % 20}", effect="PreferNoSchedule")
-        for row, idc in enumerate(world.idcs)
+        TaintFact(idc=idc, key=f"k{(row + n) % 20}", effect="PreferNoSchedule")
+        for row, idc in enumerate(world.idcs.codes)
         for n in range(count)
     ]
     return replace(world, taints=tuple(taints))

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.capacity import Claim, shortfall
+from idcsched.framework.columns import STOCK_RESOURCES
 from idcsched.framework.context import Cycle
-from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS, Floats, Scale
 from idcsched.framework.plugin import Detail, Figures, Missing, Plugin, Reason, Rejection, Verdict

@@ -24,7 +24,7 @@ from tests.servers import redis as redis_servers
 hypothesis_settings.register_profile(
     "quick", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=200)
+hypothesis_settings.register_profile("long", parent=hypothesis_settings.get_profile("quick"), max_examples=300)
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 QUICK_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -6,8 +6,9 @@ import numpy as np
 
 from bench.fleet import NOW, profile_of
 from idcsched.framework.building import BANDWIDTH, build_snapshot
+from idcsched.framework.columns import IdcTable, LineColumns
 from idcsched.framework.decoding import convert
-from idcsched.framework.facts import IdcFact, LineFact, MetricFact, RegionFact, Samples, TaintFact, World
+from idcsched.framework.facts import MetricFact, RegionFact, Samples, TaintFact, World
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
@@ -29,8 +30,8 @@ def same_fleet(count: int) -> Snapshot:
     world = World(
         regions=(RegionFact(code="all"),),
         isps={isp: isp for isp in sql.ISP_BITS},
-        idcs=tuple(_idc(row) for row in rows),
-        lines=tuple(_line(row, isp) for row, isp in lines),
+        idcs=IdcTable.of(_idc(row) for row in rows),
+        lines=LineColumns.of((_line(row, isp) for row, isp in lines), [row["name"] for row in rows]),
         taints=tuple(TaintFact(idc=f"idc-{number:05d}", key=key) for number, key in sql.tainted(count)),
         samples=tuple(_sampled(fact, column) for fact, column in samples.items()),
     )
@@ -78,14 +79,13 @@ def _values(scorer: str, rows: list[dict[str, Any]]) -> list[float]:
     return [row[scorer] for row in rows]
 
 
-def _idc(row: dict[str, Any]) -> IdcFact:
-    return IdcFact(
-        code=row["name"], region="all", partition=row["tier"], status="online" if row["available"] else "offline"
-    )
+def _idc(row: dict[str, Any]) -> dict[str, Any]:
+    status = "online" if row["available"] else "offline"
+    return {"code": row["name"], "region": "all", "partition": row["tier"], "status": status}
 
 
-def _line(row: dict[str, Any], isp: str) -> LineFact:
-    return LineFact(idc=row["name"], code=isp, isp=isp, purchased_mbps=float(row["bw_total"]), max_level=1.0)
+def _line(row: dict[str, Any], isp: str) -> dict[str, Any]:
+    return {"idc": row["name"], "code": isp, "isp": isp, "purchased_mbps": float(row["bw_total"]), "max_level": 1.0}
 
 
 def _sampled(fact: MetricFact, column: list[float]) -> Samples:

@@ -13,11 +13,12 @@ from django.conf import settings
 from uuid_utils.compat import uuid7
 
 from idcsched.framework.building import build_snapshot
+from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.decoding import convert
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
-from idcsched.framework.snapshot import HOURS_A_WEEK, MetricColumn, Snapshot
+from idcsched.framework.snapshot import MetricColumn, Snapshot
 from idcsched.framework.spreading import solve, tenancies_of
 from idcsched.planning.course import Course
 from idcsched.planning.period import PastOrder, Period

@@ -10,11 +10,10 @@ import numpy as np
 
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.capacity import BANDWIDTH
+from idcsched.framework.columns import IdcTable, LineColumns
 from idcsched.framework.decoding import convert
 from idcsched.framework.facts import (
     AffinityFact,
-    IdcFact,
-    LineFact,
     MetricFact,
     RegionFact,
     Samples,
@@ -129,11 +128,12 @@ def _places() -> dict[str, list[str]]:
 def _world(lines: Sequence[_Line], *, shapes: bool) -> World:
     """Return the demo's inventory, without its taints for a time, and its readings, which do not grow old."""
     businesses = BUSINESSES.items() if shapes else ()
+    idcs = IdcTable.of(demo("idcs"))
     return World(
         regions=tuple(convert(document, RegionFact) for document in demo("regions")),
         isps={name: isp["code"] for isp in demo("isps") for name in (isp["code"], *isp["aliases"])},
-        idcs=tuple(convert(_without(document, "lines"), IdcFact) for document in demo("idcs")),
-        lines=tuple(convert({"idc": line.idc, "code": line.code, **line.document}, LineFact) for line in lines),
+        idcs=idcs,
+        lines=LineColumns.of(({"idc": line.idc, "code": line.code, **line.document} for line in lines), idcs.codes),
         taints=tuple(
             convert(taint, TaintFact) for taint in demo("taints") if not {"starts_at", "ends_at"} & taint.keys()
         ),

@@ -10,11 +10,22 @@ import numpy.typing as npt
 
 from .billing import added_bill, monthly_price, paid_anyway
 from .capacity import BANDWIDTH, Usage, demand, room, stock_left, used_bandwidth
-from .facts import STOCK_RESOURCES, History, IdcFact, RegionFact, Samples, TaintFact, World
+from .columns import (
+    HOURS_A_WEEK,
+    STOCK_RESOURCES,
+    HoursOfWeek,
+    IdcColumns,
+    IdcTable,
+    LineColumns,
+    entries,
+    floats,
+    optional,
+)
+from .facts import RegionFact, Samples, TaintFact, World
 from .labels import LabelColumn, Mask, Rows
 from .memory import sealed
 from .normalize import Floats
-from .snapshot import HOURS_A_WEEK, Headcounts, Idcs, Lines, MetricColumn, Snapshot, Span, Stock, Taints
+from .snapshot import Headcounts, Idcs, Lines, MetricColumn, Snapshot, Span, Stock, Taints
 
 __all__ = [
     "build_snapshot",
@@ -33,19 +44,20 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
     """Build the snapshot of `world`; raises KeyError where a fact names an IDC or region that is not there."""
     regions = _pre_order(world.regions)
     place = {region.code: position for position, region in enumerate(regions)}
-    order = sorted(range(len(world.idcs)), key=lambda i: (place[world.idcs[i].region], world.idcs[i].code))
-    idc_facts, known = [world.idcs[i] for i in order], {region.code: region for region in regions}
-    row_of = {fact.code: row for row, fact in enumerate(idc_facts)}
-    line_order = sorted(range(len(world.lines)), key=lambda i: (row_of[world.lines[i].idc], world.lines[i].code))
+    known = {region.code: region for region in regions}
+    order = _sorted([place[region] for region in world.idcs.regions], world.idcs.codes)
+    row_of_idc: Rows = np.empty_like(order)
+    row_of_idc[order] = np.arange(order.size)
+    line_order = _sorted(row_of_idc[world.lines.idc].tolist(), world.lines.codes)
     columns = [_metric(samples, order if samples.metric.scope == "idc" else line_order) for samples in world.samples]
     metrics = {column.fact.code: column for column in times_shared(columns)}
-    lines = _lines(world, line_order, row_of, metrics.get(BANDWIDTH))
-    idcs = _idcs(idc_facts, row_of, lines, known, world.isps)
+    lines = _lines(world, line_order, row_of_idc, metrics.get(BANDWIDTH))
+    idcs = _idcs(world, order, lines, known)
     return Snapshot(
         id=id,
         built_at=built_at,
         idcs=sealed(idcs),
-        stock=sealed(_stock(idc_facts)),
+        stock=sealed(_stock(world.idcs, order)),
         lines=sealed(lines),
         taints=sealed(taint_columns(world.taints, idcs.row_of)),
         affinities=world.affinities,
@@ -53,10 +65,10 @@ def build_snapshot(world: World, *, id: str, built_at: float) -> Snapshot:
         regions=known,
         spans=_spans(regions, [place[region] for region in idcs.regions]),
         isps=world.isps,
-        planes_by_isp=sealed(_planes_by_isp(lines, len(order))),
+        planes_by_isp=sealed(_planes_by_isp(lines, order.size)),
         headcounts=Headcounts(world.headcounts),
         shapes={(fact.tenant, fact.business): fact for fact in world.shapes},
-        history=sealed(_history(world.history, line_order)),
+        history=world.history and sealed(world.history.of_lines(line_order)),
         usage=world.usage,
         currency=world.currency,
         dearest_price=_dearest(lines) if world.dearest_price is None else world.dearest_price,
@@ -86,33 +98,25 @@ def _spans(regions: Sequence[RegionFact], places: Sequence[int]) -> dict[str, Sp
     return {region.code: (starts[i], starts[ends[region.code]]) for i, region in enumerate(regions)}
 
 
-def _idcs(
-    facts: Sequence[IdcFact],
-    row_of: Mapping[str, int],
-    lines: Lines,
-    regions: Mapping[str, RegionFact],
-    isps: Mapping[str, str],
-) -> Idcs:
+def _sorted(first: Sequence[int], codes: Sequence[str]) -> Rows:
+    """Return the positions ordered by a number, then by code."""
+    return np.array(sorted(range(len(codes)), key=lambda i: (first[i], codes[i])), dtype=np.intp)
+
+
+def _idcs(world: World, order: Rows, lines: Lines, regions: Mapping[str, RegionFact]) -> Idcs:
+    columns = entries(IdcColumns, world.idcs, order)
+    codes = columns["codes"]
+    columns["names"] = tuple(name or code for name, code in zip(columns["names"], codes, strict=True))
     return Idcs(
-        codes=tuple(fact.code for fact in facts),
-        names=tuple(fact.name or fact.code for fact in facts),
-        regions=tuple(fact.region for fact in facts),
-        tiers=tuple(fact.tier for fact in facts),
-        statuses=tuple(fact.status for fact in facts),
-        partitions=tuple(fact.partition for fact in facts),
-        providers=tuple(fact.provider for fact in facts),
-        labels=tuple(fact.labels for fact in facts),
-        latitude=_floats(fact.latitude for fact in facts),
-        longitude=_floats(fact.longitude for fact in facts),
-        hashes=np.array([code_hash(fact.code) for fact in facts], dtype=np.uint64),
-        row_of=row_of,
-        facts=_fact_columns(facts, lines, regions, isps),
+        **columns,
+        hashes=np.array([code_hash(code) for code in codes], dtype=np.uint64),
+        row_of={code: row for row, code in enumerate(codes)},
+        facts=_fact_columns(columns, lines, regions, world.isps),
     )
 
 
-def _stock(facts: Sequence[IdcFact]) -> Stock:
-    total = {name: _floats(fact.stock.get(name) for fact in facts) for name in STOCK_RESOURCES}
-    taken = {name: _floats(fact.taken.get(name, 0.0) for fact in facts) for name in STOCK_RESOURCES}
+def _stock(idcs: IdcTable, order: Rows) -> Stock:
+    total, taken = ({name: amounts[name][order] for name in STOCK_RESOURCES} for amounts in (idcs.stock, idcs.taken))
     return stock_with_left(total, taken)
 
 
@@ -121,50 +125,38 @@ def stock_with_left(total: Mapping[str, Floats], taken: Mapping[str, Floats]) ->
     return Stock(total=total, taken=taken, left={name: stock_left(total[name], taken[name]) for name in total})
 
 
-def _lines(world: World, order: Sequence[int], row_of: Mapping[str, int], bandwidth: MetricColumn | None) -> Lines:
-    facts, usage = [world.lines[i] for i in order], world.usage
-    rows = np.array([row_of[fact.idc] for fact in facts], dtype=np.intp)
-    unknown = np.full(len(facts), np.nan)
+def _lines(world: World, order: Rows, row_of_idc: Rows, bandwidth: MetricColumn | None) -> Lines:
+    columns = entries(LineColumns, world.lines, order)
+    rows: Rows = row_of_idc[columns["idc"]]
+    max_level, charge_types = columns["max_level"], columns["charge_types"]
+    columns |= {"idc": rows, "max_level": np.where(np.isnan(max_level), world.usage.max_level, max_level)}
+    kinds, purchased = charge_types.tolist(), columns["purchased"].tolist()
+    commit, per_mbps, per_gb = (optional(columns[name]) for name in ("commit", "price_per_mbps", "price_per_gb"))
+    unknown = np.full(order.size, np.nan)
     lines = Lines(
-        first=np.searchsorted(rows, np.arange(len(row_of) + 1)),
-        idc=rows,
-        codes=tuple(fact.code for fact in facts),
-        isps=tuple(fact.isp for fact in facts),
-        charge_types=np.array([fact.charge_type for fact in facts], dtype=np.str_),
-        purchased=_floats(fact.purchased_mbps for fact in facts),
-        commit=_floats(fact.commit_mbps for fact in facts),
-        max_level=_floats(usage.max_level if fact.max_level is None else fact.max_level for fact in facts),
-        price_per_mbps=_floats(fact.price_per_mbps for fact in facts),
-        price_per_gb=_floats(fact.price_per_gb for fact in facts),
-        price=_floats(monthly_price(fact.charge_type, fact.price_per_mbps, fact.price_per_gb) for fact in facts),
-        paid=_floats(paid_anyway(fact.charge_type, fact.commit_mbps, fact.purchased_mbps) for fact in facts),
-        flat_rate=np.array([fact.charge_type == "fixed" for fact in facts], dtype=np.bool_),
-        by_volume=np.array([fact.charge_type == "volume" for fact in facts], dtype=np.bool_),
-        percentile=_floats(fact.percentile_mbps for fact in facts),
-        pending=_floats(fact.pending_mbps for fact in facts),
-        ordered=_floats(fact.ordered_mbps for fact in facts),
+        **columns,
+        first=np.searchsorted(rows, np.arange(row_of_idc.size + 1)),
+        price=floats(map(monthly_price, kinds, per_mbps, per_gb)),
+        paid=floats(map(paid_anyway, kinds, commit, purchased)),
+        flat_rate=charge_types == "fixed",
+        by_volume=charge_types == "volume",
         used=unknown,
         load=unknown,
         room=unknown,
         price_of_next_mbps=unknown,
-        busy_bits=busiest_hours(world.hourly, order),
     )
-    return lines_with_room(lines, bandwidth, usage)
+    return lines_with_room(lines, bandwidth, world.usage)
 
 
-def _history(history: History | None, order: Sequence[int]) -> History | None:
-    """Return the history with its rows in the order of the snapshot's lines."""
-    return None if history is None else history.of_lines(np.array(order, dtype=np.intp))
+def busiest_hours(hourly: npt.NDArray[np.floating[Any]]) -> HoursOfWeek:
+    """Return each line's busiest 5 % of the known hours, rounded up, as bits; ties with the last of them count.
 
-
-def busiest_hours(
-    hourly: npt.NDArray[np.floating[Any]] | None, order: Sequence[int]
-) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return each line's busiest 5 % of the known hours, rounded up, as bits; ties with the last of them count."""
-    bits, places = np.zeros((len(order), HOURS_A_WEEK // 8), dtype=np.uint8), np.array(order, dtype=np.intp)
-    for start in range(0, places.size if hourly is not None else 0, _LINES_AT_ONCE):
+    `hourly` has a line's mean Mbps in each hour of the week, NaN in gaps.
+    """
+    bits = np.zeros((len(hourly), HOURS_A_WEEK // 8), dtype=np.uint8)
+    for start in range(0, len(hourly), _LINES_AT_ONCE):
         part = slice(start, start + _LINES_AT_ONCE)
-        bits[part] = np.packbits(_busiest(hourly[places[part]]), axis=1)  # type: ignore[index]
+        bits[part] = np.packbits(_busiest(hourly[part]), axis=1)
     return bits
 
 
@@ -200,12 +192,11 @@ def _dearest(lines: Lines) -> float:
     return float(known.max(initial=0.0))
 
 
-def _metric(samples: Samples, order: Sequence[int]) -> MetricColumn:
+def _metric(samples: Samples, order: Rows) -> MetricColumn:
     """Return a metric as a dense column over the sorted rows; `order[row]` is the row's position in the world."""
-    values, at = np.full((2, len(order)), np.nan)
+    values, at = np.full((2, order.size), np.nan)
     values[samples.subjects], at[samples.subjects] = samples.values, samples.at
-    rows: Rows = np.array(order, dtype=np.intp)
-    return MetricColumn(samples.metric, values[rows], at[rows])
+    return MetricColumn(samples.metric, values[order], at[order])
 
 
 def times_shared(columns: Iterable[MetricColumn]) -> Iterator[MetricColumn]:
@@ -231,8 +222,8 @@ def taint_columns(facts: Sequence[TaintFact], row_of: Mapping[str, int]) -> Tain
         idc=np.array([row_of[fact.idc] for fact in by_row], dtype=np.intp),
         kind=np.array([number[fact.key, fact.value, fact.effect] for fact in by_row], dtype=np.int64),
         kinds=tuple(kinds),
-        starts=_floats(-np.inf if fact.starts_at is None else fact.starts_at for fact in by_row),
-        ends=_floats(np.inf if fact.ends_at is None else fact.ends_at for fact in by_row),
+        starts=floats(-np.inf if fact.starts_at is None else fact.starts_at for fact in by_row),
+        ends=floats(np.inf if fact.ends_at is None else fact.ends_at for fact in by_row),
         reasons=tuple(fact.reason for fact in by_row),
     )
 
@@ -249,15 +240,15 @@ def _planes_by_isp(lines: Lines, size: int) -> dict[str | None, tuple[Rows, ...]
 
 
 def _fact_columns(
-    facts: Sequence[IdcFact], lines: Lines, regions: Mapping[str, RegionFact], isps: Mapping[str, str]
+    columns: Mapping[str, Any], lines: Lines, regions: Mapping[str, RegionFact], isps: Mapping[str, str]
 ) -> dict[str, LabelColumn]:
     """Return the `idc/…` facts over all rows, but for the code, which `Idcs.row_of` has."""
-    size = len(facts)
+    size = len(columns["codes"])
     return {
-        "idc/tier": _column([fact.tier for fact in facts], size),
-        "idc/partition": _column([fact.partition for fact in facts], size),
-        "idc/provider": _column([fact.provider for fact in facts], size),
-        "idc/region": _region_column([fact.region for fact in facts], regions, size),
+        "idc/tier": _column(columns["tiers"], size),
+        "idc/partition": _column(columns["partitions"], size),
+        "idc/provider": _column(columns["providers"], size),
+        "idc/region": _region_column(columns["regions"], regions, size),
         "idc/isp": _isp_column(lines, size, isps),
     }
 
@@ -308,10 +299,6 @@ def _places(words: Iterable[str]) -> dict[str, Rows]:
     order = np.argsort(numbered, kind="stable")
     ends = np.cumsum(np.bincount(numbered, minlength=len(numbers)))
     return dict(zip(numbers, np.split(order, ends[:-1]), strict=True)) if numbers else {}
-
-
-def _floats(values: Iterable[float | None]) -> Floats:
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def code_hash(text: str) -> int:

@@ -3,10 +3,10 @@
 import numpy as np
 
 from .capacity import BANDWIDTH, Claim
+from .columns import STOCK_RESOURCES
 from .context import Cycle
 from .decision import Decision
 from .errors import PluginFailed
-from .facts import STOCK_RESOURCES
 from .profile import Profile
 
 __all__ = ["claims_of", "narrowed_to", "on_given_lines"]

@@ -1,7 +1,7 @@
-"""The facts about IDCs, lines and measurements as plain rows, from which a snapshot is built.
+"""The facts from which a snapshot is built: IDCs and lines in columns, in any order, and all else as plain rows.
 
-Times are seconds since the epoch. Metric samples refer to IDCs and lines by their position in
-`World.idcs` and `World.lines`, so that a loader hands over arrays and no objects.
+Times are seconds since the epoch. Lines and metric samples refer to IDCs and lines by their position in `World.idcs`
+and `World.lines`.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .capacity import Usage
+from .columns import IdcTable, LineColumns
 from .labels import Mask, Rows
 from .matching import Term
 from .monthly_bill import MonthFigures
@@ -20,12 +21,9 @@ from .normalize import Floats
 
 __all__ = [
     "DEAREST_PRICE",
-    "STOCK_RESOURCES",
     "AffinityFact",
     "HeadcountFact",
     "History",
-    "IdcFact",
-    "LineFact",
     "MetricFact",
     "RegionFact",
     "Samples",
@@ -37,7 +35,6 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 
 DEAREST_PRICE = 60.0
-STOCK_RESOURCES = ("cpu", "memory_gib", "disk_gib", "gpu")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,42 +44,6 @@ class RegionFact:
     parent: str | None = None
     latitude: float | None = None
     longitude: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdcFact:
-    """`stock` is what may be sold and `taken` what is taken, by resource; no entry in `stock`: unlimited."""
-
-    code: str
-    region: str
-    name: str = ""
-    tier: str = "edge"
-    status: str = "online"
-    partition: str = ""
-    provider: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    latitude: float | None = None
-    longitude: float | None = None
-    stock: Mapping[str, float] = field(default_factory=dict)
-    taken: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineFact:
-    """`percentile_mbps`: the 95th percentile of the window; `pending_mbps` and `ordered_mbps`: the ledger's amounts."""
-
-    idc: str
-    code: str
-    isp: str
-    purchased_mbps: float
-    commit_mbps: float | None = None
-    max_level: float | None = None
-    charge_type: str = "p95_month"
-    price_per_mbps: float | None = None
-    price_per_gb: float | None = None
-    percentile_mbps: float | None = None
-    pending_mbps: float = 0.0
-    ordered_mbps: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,15 +157,12 @@ class World:
     regions: tuple[RegionFact, ...] = ()
     isps: Mapping[str, str] = field(default_factory=dict)
     """The ISP's code by every name (code or alias) that a request may use."""
-    idcs: tuple[IdcFact, ...] = ()
-    lines: tuple[LineFact, ...] = ()
+    idcs: IdcTable = field(default_factory=lambda: IdcTable.of(()))
+    lines: LineColumns = field(default_factory=lambda: LineColumns.of((), ()))
     taints: tuple[TaintFact, ...] = ()
     affinities: tuple[AffinityFact, ...] = ()
     samples: tuple[Samples, ...] = ()
     headcounts: tuple[HeadcountFact, ...] = ()
-    hourly: Floats | None = None
-    """Mean Mbps of every line (a row each, in the order of `lines`) in each hour of the week from Monday 00:00 of the
-    billing zone, over the last 168 hours; NaN: a gap. None: no history at all."""
     history: History | None = None
     """What every line, in the order of `lines`, carried in the last 30 days; None: that is not loaded."""
     shapes: tuple[ShapeFact, ...] = ()

@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-from msgspec import UNSET
+from msgspec.structs import fields
 
 from .billing import monthly_price, paid_anyway
 from .building import lines_with_room
 from .capacity import BANDWIDTH
+from .columns import LineColumns, columns_of
 from .decoding import pointer_token
 from .errors import Invalid
 from .facts import History
@@ -29,14 +30,9 @@ __all__ = ["suppose"]
 T = TypeVar("T")
 
 _EVERY_HOUR = 0xFF
-_LINE_COLUMNS = {
-    "purchased_mbps": "purchased",
-    "commit_mbps": "commit",
-    "max_level": "max_level",
-    "price_per_mbps": "price_per_mbps",
-    "price_per_gb": "price_per_gb",
-}
-_NULLABLE = ("commit_mbps", "price_per_mbps", "price_per_gb")
+_UNSUPPOSED = {field.name: field.default for field in fields(HypotheticalLine)}
+_SUPPOSED = {name: column.field for name, column in columns_of(LineColumns).items() if column.field in _UNSUPPOSED}
+"""The columns of lines of which a request may suppose another number, with the field of the request."""
 
 
 def suppose(snapshot: Snapshot, what_if: Hypothetical, *, now: float) -> Snapshot:
@@ -128,16 +124,14 @@ def _values(snapshot: Snapshot, what_if: Hypothetical) -> Iterator[tuple[str, st
 
 def _lines(snapshot: Snapshot, what_if: Hypothetical) -> Lines:
     lines = snapshot.lines
-    copied = (*_LINE_COLUMNS.values(), "price", "paid", "percentile", "busy_bits")
+    copied = (*_SUPPOSED, "price", "paid", "percentile", "busy_bits")
     columns = {name: getattr(lines, name).copy() for name in copied}
     for pointer, idc in _pointed(what_if.idcs, "idcs"):
         row = snapshot.idcs.row_of[idc.code]
         for _pointer, line, number in _supposed_lines(snapshot, idc, row, pointer):
-            for field, column in _LINE_COLUMNS.items():
-                if (value := getattr(line, field)) is None and field in _NULLABLE:
-                    columns[column][number] = np.nan
-                elif value is not None and value is not UNSET:
-                    columns[column][number] = value
+            for column, field in _SUPPOSED.items():
+                if (value := getattr(line, field)) is not _UNSUPPOSED[field]:
+                    columns[column][number] = np.nan if value is None else value
             if BANDWIDTH in (line.metrics or {}):  # as if all samples of the window had this value
                 value = (line.metrics or {})[BANDWIDTH]
                 columns["percentile"][number] = np.nan if value is None else value

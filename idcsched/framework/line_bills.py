@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .billing import FREE, MEAN_OF_PEAK, SCARCITY, AddedBill, added_bill
+from .columns import HOURS_A_WEEK
 from .context import Cycle
 from .labels import Rows
 from .lines import NO_LINE
@@ -22,7 +23,7 @@ from .monthly_bill import (
     order_bills,
 )
 from .normalize import Floats
-from .snapshot import HOURS_A_WEEK, Lines
+from .snapshot import Lines
 
 __all__ = ["billable_share", "line_bills", "months_with"]
 

@@ -39,7 +39,6 @@ __all__ = [
 T = TypeVar("T")
 
 FORMAT = 1
-_KINDS = {"f": np.float64, "i": np.int64}  # for arrays that were packed without the width of their numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,17 +143,10 @@ def unpack(data: bytes, world: bytes | None = None, history: bytes | None = None
     """Return the inputs that `pack` wrote, whole or with world and history apart; raises ValueError for other bytes."""
     if world is None:
         return _unpacked(data, Inputs)
-    in_columns = _unpacked(world, _Form).form > 1
-    known = _unpacked(world, RecordedColumns).world() if in_columns else _unpacked(world, World)
+    known = _unpacked(world, RecordedColumns).world()
     if history is not None:
         known = replace(known, history=_unpacked(history, History))
     return _together(_unpacked(data, RequestInputs), known)
-
-
-class _Form(msgspec.Struct):
-    """The format of a packed world; the oldest records do not name one."""
-
-    form: int = 1
 
 
 def _unpacked(data: bytes, kind: type[T]) -> T:
@@ -170,12 +162,16 @@ def _together(asked: RequestInputs, world: World) -> Inputs:
 
 def _encode_array(value: Any) -> Any:
     if isinstance(value, np.ndarray):
+        if value.dtype.kind == "U":
+            return value.tolist()
         return {"kind": value.dtype.str, "shape": value.shape, "data": value.tobytes()}
     raise NotImplementedError(f"{type(value).__name__} cannot be recorded")
 
 
 def _decode_array(kind: type, value: Any) -> Any:
-    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=_KINDS.get(value["kind"], value["kind"]))
+    if isinstance(value, list):
+        return np.array(value, dtype=np.str_)
+    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=value["kind"])
     return flat.reshape(value["shape"])
 
 

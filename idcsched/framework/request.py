@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from .columns import STOCK_RESOURCES
 from .errors import Invalid
-from .facts import STOCK_RESOURCES
 from .matching import Effect, LabelKey, LabelValue, Term, Toleration, empty_selector
 from .messages import _
 from .normalize import DECIMALS

@@ -7,11 +7,11 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from .columns import HOURS_A_WEEK
 from .facts import ShapeFact
 from .messages import Message, _
 from .normalize import Floats
 from .request import Request
-from .snapshot import HOURS_A_WEEK
 
 __all__ = ["FLAT", "OrderShape", "hours_of_a_week", "order_shape", "shape_sentence"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .capacity import BANDWIDTH, Claim, shortfall
+from .columns import STOCK_RESOURCES
 from .context import Cycle
 from .decision import Decision
-from .facts import STOCK_RESOURCES
 from .labels import Rows
 from .overlay import Tenancy
 from .snapshot import Snapshot

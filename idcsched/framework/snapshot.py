@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from .capacity import Usage
+from .columns import HOURS_A_WEEK, HoursOfWeek, IdcColumns, LineColumns
 from .facts import AffinityFact, HeadcountFact, History, Ints, MetricFact, RegionFact, ShapeFact
 from .labels import LabelColumn, Mask, Rows, rows_matching
 from .matching import FACT_PREFIX, Term
@@ -21,7 +22,6 @@ from .memory import Memory
 from .normalize import Floats
 
 __all__ = [
-    "HOURS_A_WEEK",
     "Headcounts",
     "Idcs",
     "Lines",
@@ -35,23 +35,12 @@ __all__ = [
 ]
 
 Span = tuple[int, int]
-HOURS_A_WEEK = 168
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Idcs:
+class Idcs(IdcColumns):
     """The inventory, one entry a row. `facts` are the label columns of the `idc/…` facts but for the code."""
 
-    codes: tuple[str, ...]
-    names: tuple[str, ...]
-    regions: tuple[str, ...]
-    tiers: tuple[str, ...]
-    statuses: tuple[str, ...]
-    partitions: tuple[str, ...]
-    providers: tuple[str, ...]
-    labels: tuple[Mapping[str, str], ...]
-    latitude: Floats
-    longitude: Floats
     hashes: np.ndarray[Any, np.dtype[np.uint64]]
     row_of: Mapping[str, int]
     facts: Mapping[str, LabelColumn]
@@ -80,36 +69,24 @@ class Stock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """One entry a line. `used`, `load` (with what is pending) and `room` are NaN where the line's bandwidth was never
-    measured, `price` (per billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether
-    used or not; on a `flat_rate` line all traffic is paid for. `price_of_next_mbps` is what one more Mbps in the
-    busiest hours would count as; NaN where price or load is not known. `busy_bits` are the busiest hours of each line,
-    an hour a bit.
+class Lines(LineColumns):
+    """The lines, and what is worked out of their columns; `max_level` is known of each.
+
+    `used`, `load` (with what is pending) and `room` are NaN where the line's bandwidth was never measured, `price` (per
+    billed Mbps and month) where none is known. `paid` are the Mbps that are paid for whether used or not; on a
+    `flat_rate` line all traffic is paid for. `price_of_next_mbps` is what one more Mbps in the busiest hours would
+    count as; NaN where price or load is not known.
     """
 
     first: Rows
-    idc: Rows
-    codes: tuple[str, ...]
-    isps: tuple[str, ...]
-    charge_types: np.ndarray[Any, np.dtype[np.str_]]
-    purchased: Floats
-    commit: Floats
-    max_level: Floats
-    price_per_mbps: Floats
-    price_per_gb: Floats
     price: Floats
     paid: Floats
     flat_rate: Mask
     by_volume: Mask
-    percentile: Floats
-    pending: Floats
-    ordered: Floats
     used: Floats
     load: Floats
     room: Floats
     price_of_next_mbps: Floats
-    busy_bits: np.ndarray[Any, np.dtype[np.uint8]]
 
     @property
     def busiest(self) -> Mask:
@@ -121,7 +98,7 @@ class Lines:
         return hours_of(self.busy_bits[lines])
 
 
-def hours_of(bits: np.ndarray[Any, np.dtype[np.uint8]]) -> Mask:
+def hours_of(bits: HoursOfWeek) -> Mask:
     """Unpack the hours of the week, an hour a bit, into one row a line."""
     return np.unpackbits(bits, axis=1, count=HOURS_A_WEEK).view(np.bool_)
 

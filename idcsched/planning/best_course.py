@@ -11,10 +11,10 @@ import numpy as np
 
 from idcsched.framework.billing import MEAN_OF_PEAK, monthly_price, paid_anyway
 from idcsched.framework.capacity import BANDWIDTH, Claim
+from idcsched.framework.columns import STOCK_RESOURCES
 from idcsched.framework.cycle import decide
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import IdcschedError
-from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.lines import NO_LINE
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile

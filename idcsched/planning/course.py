@@ -9,13 +9,14 @@ from django.conf import settings
 
 from idcsched.framework.building import busiest_hours, lines_with_room, stock_with_left
 from idcsched.framework.capacity import BANDWIDTH
+from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.errors import IdcschedError
 from idcsched.framework.facts import HeadcountFact, History
 from idcsched.framework.labels import Rows
 from idcsched.framework.monthly_bill import HOURS_A_MONTH
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile
-from idcsched.framework.snapshot import HOURS_A_WEEK, Headcounts, Lines, Snapshot
+from idcsched.framework.snapshot import Headcounts, Lines, Snapshot
 from idcsched.framework.spreading import solve, tenancies_of
 from metrics_ingest.billing.figures import hour_means, measured_of_days
 from metrics_ingest.billing.percentile import percentile_95
@@ -99,7 +100,7 @@ class Course:
         return replace(
             lines,
             percentile=np.where(known, percentile, lines.percentile),
-            busy_bits=np.where(known[:, np.newaxis], busiest_hours(hours, range(rows.size)), lines.busy_bits),
+            busy_bits=np.where(known[:, np.newaxis], busiest_hours(hours), lines.busy_bits),
             pending=pending,
             ordered=ordered,
         )

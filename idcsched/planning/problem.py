@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 
 from idcsched.framework.billing import free_mbps
+from idcsched.framework.columns import STOCK_RESOURCES
 from idcsched.framework.context import Cycle
 from idcsched.framework.decision import Decision
-from idcsched.framework.facts import STOCK_RESOURCES
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.line_bills import billable_share
 from idcsched.framework.lines import NO_LINE

@@ -12,12 +12,13 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from idcsched.framework.capacity import Claim
+from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.recording import Inputs
 from idcsched.framework.shape import order_shape
-from idcsched.framework.snapshot import HOURS_A_WEEK, Snapshot
+from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.models import Line
 from idcsched.ledger.models import Claim as LedgerClaim
 from idcsched.placement.models import Placement

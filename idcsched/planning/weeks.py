@@ -10,11 +10,12 @@ import numpy.typing as npt
 from django.conf import settings
 
 from idcsched.framework.billing import MEAN_OF_PEAK
+from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.monthly_bill import HOURS_A_MONTH, MonthFigures, Tariffs, order_bills
 from idcsched.framework.normalize import Floats
 from idcsched.framework.shape import order_shape
-from idcsched.framework.snapshot import HOURS_A_WEEK, Snapshot
+from idcsched.framework.snapshot import Snapshot
 
 from .standing import Standing
 

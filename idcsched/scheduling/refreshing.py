@@ -17,35 +17,26 @@ from uuid_utils.compat import uuid7
 
 from idcsched.feed.reading import FeedNews
 from idcsched.framework.building import (
-    busiest_hours,
     lines_with_room,
     stock_with_left,
     taint_columns,
     times_shared,
 )
 from idcsched.framework.capacity import BANDWIDTH
-from idcsched.framework.facts import HeadcountFact, History
+from idcsched.framework.facts import History
 from idcsched.framework.memory import sealed
-from idcsched.framework.normalize import Floats
 from idcsched.framework.snapshot import Headcounts, Lines, MetricColumn, Snapshot
-from idcsched.ledger.models import Headcount, Holding
 from metrics_ingest.builtin import ROLLUPS_MOVED
 
 from .history import history_known, history_version
 from .keys import Keys, keys_of
 from .latest_values import Table, values_moved
 from .shapes import shapes_known
-from .world import affinities_known, hours_of_week, taints_known
+from .world import affinities_known, headcounts_known, holdings_read, rollups_read, taints_known
 
 __all__ = ["REBUILT_FOR", "Refreshing"]
 
 REBUILT_FOR = frozenset({"inventory", "metric_definitions"})
-
-SINCE = " AND age(rollup.xmin) <= (SELECT age(%s::text::xid))"
-ROLLUPS = """
-    SELECT rollup.line_id, rollup.p95_mbps, rollup.hours, rollup.hours_until
-    FROM metrics_ingest_bandwidthrollup AS rollup WHERE TRUE
-"""
 
 
 class Refreshing:
@@ -87,7 +78,7 @@ class Refreshing:
                 if old.history is not None and old.history.version != history_version():
                     changed["history"] = self._history(old)
         if "ledger" in keys:
-            changed |= _taken(old, changed.get("lines", old.lines), keys["ledger"])
+            changed |= self._taken(old, changed.get("lines", old.lines), keys["ledger"])
         if "lines" in changed:
             bandwidth = changed.get("metrics", old.metrics).get(BANDWIDTH)
             changed["lines"] = sealed(lines_with_room(changed["lines"], bandwidth, old.usage))
@@ -114,7 +105,7 @@ class Refreshing:
         Without named IDCs and without a known last reading, metrics are read whole; only that finds the values that
         are not measured any more.
         """
-        keys = self._keys = self._keys or keys_of(old)
+        keys = self._keys_of(old)
         whole = idcs is None and (since is None or connection.vendor != "postgresql")
         groups = [[code] for code in codes] if whole else [codes]  # whole metrics one at a time, to limit memory
         columns = (
@@ -127,22 +118,38 @@ class Refreshing:
 
     def _history(self, old: Snapshot) -> History | None:
         """Read the last 30 days of all lines, which move about once a day."""
-        keys = self._keys = self._keys or keys_of(old)
+        keys = self._keys_of(old)
         by_key = history_known(keys.lines.keys)
         return by_key and sealed(by_key.of_lines(np.argsort(keys.lines.places)))
 
     def _rollups(self, old: Snapshot, oldest: int | None) -> Lines:
-        rows = _rollups(self._since.get("rollups", self._built))
+        keys, percentile, busy_bits = self._keys_of(old), old.lines.percentile.copy(), old.lines.busy_bits.copy()
+        found = rollups_read(percentile, busy_bits, keys.lines, since=self._since.get("rollups", self._built))
         self._since = self._since | {"rollups": oldest}
-        if not rows:
-            return old.lines
-        keys = self._keys = self._keys or keys_of(old)
-        positions = keys.lines[np.array([line for line, *_ in rows], dtype=np.int64)]
-        percentile, busy_bits = old.lines.percentile.copy(), old.lines.busy_bits.copy()
-        percentile[positions] = [np.nan if p95 is None else p95 for _, p95, *_ in rows]
-        hours: Floats = np.array([hours_of_week(bytes(hours), until) for *_, hours, until in rows], dtype=np.float64)
-        busy_bits[positions] = busiest_hours(hours, range(len(rows)))
-        return replace(old.lines, percentile=percentile, busy_bits=busy_bits)
+        return replace(old.lines, percentile=percentile, busy_bits=busy_bits) if found else old.lines
+
+    def _taken(self, old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
+        """Return the parts of the snapshot that show the ledger, with these IDCs read anew."""
+        named = set(old.idcs.codes) if "" in idcs else idcs & set(old.idcs.codes)
+        rows, keys = [old.idcs.row_of[code] for code in named], self._keys_of(old)
+        taken = {resource: amounts.copy() for resource, amounts in old.stock.taken.items()}
+        pending, ordered = lines.pending.copy(), lines.ordered.copy()
+        for amounts in taken.values():
+            amounts[rows] = 0.0
+        for row in rows:
+            pending[lines.first[row] : lines.first[row + 1]] = ordered[lines.first[row] : lines.first[row + 1]] = 0.0
+        holdings_read(taken, pending, ordered, keys.idcs, keys.lines, named=named)
+        others = (fact for fact in old.headcounts.facts if fact.idc not in named)
+        return {
+            "stock": sealed(stock_with_left(old.stock.total, taken)),
+            "lines": replace(lines, pending=pending, ordered=ordered),
+            "headcounts": Headcounts((*others, *headcounts_known(named=named))),
+        }
+
+    def _keys_of(self, old: Snapshot) -> Keys:
+        """Return the primary keys of the snapshot's rows, which are read once after each rebuild."""
+        self._keys = self._keys or keys_of(old)
+        return self._keys
 
 
 def _idcs_named(moved: Collection[FeedNews]) -> Collection[int] | None:
@@ -165,57 +172,3 @@ def _patched(old: MetricColumn, rows: Table, keys: Keys, whole: bool) -> MetricC
     places = keys.idcs[rows["idc"]] if old.fact.scope == "idc" else keys.lines[rows["line"]]
     values[places], at[places] = rows["value"], rows["at"]
     return MetricColumn(old.fact, values, at)
-
-
-def _taken(old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
-    """Return the parts of the snapshot that show the ledger, with these IDCs read anew."""
-    named = sorted(set(old.idcs.codes) if "" in idcs else idcs & set(old.idcs.codes))
-    rows = [old.idcs.row_of[code] for code in named]
-    pending, ordered = lines.pending.copy(), lines.ordered.copy()
-    taken = {resource: column.copy() for resource, column in old.stock.taken.items()}
-    for row in rows:
-        of_idc = slice(int(lines.first[row]), int(lines.first[row + 1]))
-        pending[of_idc] = ordered[of_idc] = 0.0
-    for column in taken.values():
-        column[rows] = 0.0
-    line_position = _line_positions(old)
-    holdings = Holding.objects.filter(idc__code__in=named).values_list(
-        "idc__code", "line__code", "resource", "taken", "ordered"
-    )
-    for idc, line, resource, amount_taken, amount_ordered in holdings:
-        if line is None:
-            taken[resource][old.idcs.row_of[idc]] = amount_taken
-        else:
-            position = line_position(idc, line)
-            pending[position], ordered[position] = amount_taken, amount_ordered
-    others = (fact for fact in old.headcounts.facts if fact.idc not in set(named))
-    return {
-        "stock": sealed(stock_with_left(old.stock.total, taken)),
-        "lines": replace(lines, pending=pending, ordered=ordered),
-        "headcounts": Headcounts((*others, *_headcounts(named))),
-    }
-
-
-def _headcounts(idcs: list[str]) -> Iterator[HeadcountFact]:
-    rows = Headcount.objects.filter(machines__gt=0, idc__code__in=idcs).order_by("id")
-    for idc, tenant, business, machines in rows.values_list("idc__code", "tenant__code", "business", "machines"):
-        yield HeadcountFact(idc=idc, tenant=tenant, business=business, machines=machines)
-
-
-def _line_positions(old: Snapshot) -> Any:
-    """Return a function that gives the position of a line among all lines."""
-    lines, row_of = old.lines, old.idcs.row_of
-
-    def line_position(idc: str, line: str) -> int:
-        row = row_of[idc]
-        return lines.codes.index(line, int(lines.first[row]), int(lines.first[row + 1]))
-
-    return line_position
-
-
-def _rollups(since: int | None) -> list[Any]:
-    """Read the roll-ups that were written since the transaction `since`; all if that is not known."""
-    known = since is not None and connection.vendor == "postgresql"
-    with connection.cursor() as cursor:
-        cursor.execute(ROLLUPS + (SINCE if known else ""), [since % 2**32] if known and since is not None else [])
-        return list(cursor.fetchall())

@@ -1,23 +1,26 @@
-"""The reading of the database into the engine's facts: one query per table, values and no model instances."""
+"""The reading of the database into the engine's facts: one query per table, values and no model instances.
 
-from collections.abc import Iterable, Iterator, Mapping
+The columns of IDCs and lines are read as `framework/columns.py` declares them. What moves (taints, affinities, the
+ledger, roll-ups) is read by the same functions when a snapshot is built and when it is refreshed.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
-from math import isnan
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db import connection
 
+from idcsched.framework.building import busiest_hours
 from idcsched.framework.capacity import Usage
+from idcsched.framework.columns import STOCK_RESOURCES, HoursOfWeek, IdcTable, LineColumns, columns_of
 from idcsched.framework.facts import (
     AffinityFact,
     HeadcountFact,
-    IdcFact,
     Ints,
-    LineFact,
     MetricFact,
     RegionFact,
     Samples,
@@ -26,46 +29,47 @@ from idcsched.framework.facts import (
 )
 from idcsched.framework.matching import parse_terms
 from idcsched.framework.normalize import Floats
-from idcsched.framework.snapshot import HOURS_A_WEEK
 from idcsched.inventory.models import Affinity, Idc, Isp, Line, Region, Taint
 from idcsched.ledger.models import Headcount, Holding
-from metrics_ingest.models import BandwidthRollup, Metric
+from metrics_ingest.models import Metric
 
 from .history import history_known
+from .keys import Places
 from .latest_values import latest_values
 from .shapes import shapes_known
 
-__all__ = ["affinities_known", "hours_of_week", "load_world", "taints_known"]
-
-T = TypeVar("T")
+__all__ = ["affinities_known", "headcounts_known", "holdings_read", "load_world", "rollups_read", "taints_known"]
 
 HOURS_A_DAY = 24
-NOTHING: Mapping[str, float] = MappingProxyType({})
 AT_ONCE = 2000
 """Rows that are held in memory at a time."""
-STOCK = {"stock_cpu": "cpu", "stock_memory_gib": "memory_gib", "stock_disk_gib": "disk_gib", "stock_gpu": "gpu"}
+RELATED = {"region": "region__code", "idc": "idc__code", "isp": "isp__code"}
+"""The fields of rows that are codes of other rows."""
+ROLLUPS = """
+    SELECT rollup.line_id, rollup.p95_mbps, rollup.hours, rollup.hours_until
+    FROM metrics_ingest_bandwidthrollup AS rollup WHERE TRUE
+"""
+SINCE = " AND age(rollup.xmin) <= (SELECT age(%s::text::xid))"
 
 
 def load_world() -> World:
     """Read all data for a snapshot; call this in a transaction, so that the tables agree."""
-    holdings = {(idc, line, resource): (pending, ordered) for idc, line, resource, pending, ordered in _holdings()}
     words = InternPool(Idc.objects.order_by().values_list("code", flat=True).iterator(AT_ONCE))
-    idcs, lines = _keys(Idc), _keys(Line)
-    percentiles, hourly = _history(lines)
+    idc_keys, line_keys = _keys(Idc), _keys(Line)
+    idcs = replace(IdcTable.of(_rows(Idc, IdcTable, words)), stock=_stock())
+    lines = LineColumns.of(_rows(Line, LineColumns, words), idcs.codes)
+    holdings_read(idcs.taken, lines.pending, lines.ordered, idc_keys, line_keys)
+    rollups_read(lines.percentile, lines.busy_bits, line_keys)
     return World(
         regions=tuple(_regions()),
         isps=_isp_names(),
-        idcs=tuple(_idc_fact(row, holdings, words) for row in _idcs().iterator(AT_ONCE)),
-        lines=tuple(
-            _line_fact(row, percentile, holdings, words)
-            for row, percentile in zip(_lines().iterator(AT_ONCE), percentiles.flat, strict=True)
-        ),
+        idcs=idcs,
+        lines=lines,
         taints=tuple(taints_known()),
         affinities=tuple(affinities_known()),
-        samples=tuple(_samples(idcs, lines)),
-        headcounts=tuple(HeadcountFact(idc=i, tenant=t, business=b, machines=n) for i, t, b, n in _headcounts()),
-        hourly=hourly,
-        history=history_known(lines),
+        samples=tuple(_samples(idc_keys.keys, line_keys.keys)),
+        headcounts=tuple(headcounts_known()),
+        history=history_known(line_keys.keys),
         shapes=tuple(shapes_known()),
         usage=Usage(count=settings.BANDWIDTH_COUNT, max_level=settings.BANDWIDTH_MAX_LEVEL),
         currency=settings.CURRENCY,
@@ -87,52 +91,73 @@ def _isp_names() -> dict[str, str]:
     return names
 
 
-def _idcs() -> QuerySet[Idc, Any]:
-    return Idc.objects.order_by("id").values(
-        "id",
-        "code",
-        "name",
-        "region__code",
-        "tier",
-        "status",
-        "partition",
-        "provider",
-        "labels",
-        "latitude",
-        "longitude",
-        *STOCK,
-    )
+def _rows(model: type[Idc] | type[Line], table: type[Any], words: "InternPool") -> Iterator[dict[str, Any]]:
+    """Yield the columns of the table that the inventory stores, as rows by field, in the order of primary keys."""
+    fields = [column.field for column in columns_of(table).values() if column.stored]
+    rows = model.objects.order_by("id").values_list(*(RELATED.get(field, field) for field in fields))
+    for row in rows.iterator(AT_ONCE):
+        yield dict(zip(fields, map(words.kept, row), strict=True))
 
 
-def _lines() -> QuerySet[Line, Any]:
-    return Line.objects.order_by("id").values(
-        "id",
-        "idc_id",
-        "idc__code",
-        "code",
-        "isp__code",
-        "purchased_mbps",
-        "commit_mbps",
-        "max_level",
-        "charge_type",
-        "price_per_mbps",
-        "price_per_gb",
-    )
+def _stock() -> dict[str, Floats]:
+    """Return what may be sold of each resource by IDC, in the order of primary keys; NaN: unlimited."""
+    fields = [f"stock_{resource}" for resource in STOCK_RESOURCES]
+    rows = np.array(list(Idc.objects.order_by("id").values_list(*fields)), dtype=np.float64)
+    return dict(zip(STOCK_RESOURCES, rows.reshape(-1, len(fields)).T, strict=True))
 
 
-def _holdings() -> QuerySet[Holding, tuple[Any, ...]]:
-    return Holding.objects.values_list("idc_id", "line_id", "resource", "taken", "ordered")
+def holdings_read(
+    taken: Mapping[str, Floats],
+    pending: Floats,
+    ordered: Floats,
+    idcs: Places,
+    lines: Places,
+    *,
+    named: Collection[str] | None = None,
+) -> None:
+    """Put what the ledger holds of the IDCs with these codes, or of all, into these columns of IDCs and of lines.
+
+    Raises KeyError where it names an IDC or line that has no place.
+    """
+    holdings = Holding.objects.all() if named is None else Holding.objects.filter(idc__code__in=named)
+    rows = list(holdings.values_list("idc_id", "line_id", "resource", "taken", "ordered"))
+    stock = [(idc, resource, amount) for idc, line, resource, amount, _ in rows if line is None]
+    for place, (_, resource, amount) in zip(idcs[_ints(idc for idc, *_ in stock)].tolist(), stock, strict=True):
+        taken[resource][place] = amount
+    bandwidth = [(line, amount, asked) for _, line, _, amount, asked in rows if line is not None]
+    places = lines[_ints(line for line, *_ in bandwidth)]
+    pending[places] = [amount for _, amount, _ in bandwidth]
+    ordered[places] = [asked for *_, asked in bandwidth]
 
 
-def _headcounts() -> QuerySet[Headcount, tuple[Any, ...]]:
-    return Headcount.objects.filter(machines__gt=0).values_list("idc__code", "tenant__code", "business", "machines")
+def headcounts_known(*, named: Collection[str] | None = None) -> Iterator[HeadcountFact]:
+    """Yield how many machines stand in the IDCs with these codes, or in all, and whose."""
+    rows = Headcount.objects.filter(machines__gt=0).order_by("id")
+    rows = rows if named is None else rows.filter(idc__code__in=named)
+    for idc, tenant, business, machines in rows.values_list("idc__code", "tenant__code", "business", "machines"):
+        yield HeadcountFact(idc=idc, tenant=tenant, business=business, machines=machines)
 
 
-Holdings = Mapping[tuple[int, int | None, str], tuple[float, float]]
+def rollups_read(percentile: Floats, busy_bits: HoursOfWeek, lines: Places, *, since: int | None = None) -> bool:
+    """Put the roll-ups of all lines into these columns, or those written since a transaction; return if there are any.
+
+    Only PostgreSQL knows which transaction wrote a row. Raises KeyError where a line has no place.
+    """
+    known, found = since is not None and connection.vendor == "postgresql", False
+    with connection.cursor() as cursor:
+        cursor.execute(ROLLUPS + (SINCE if known else ""), [since % 2**32] if known and since is not None else [])
+        while rows := cursor.fetchmany(AT_ONCE):
+            found = True
+            places = lines[_ints(line for line, *_ in rows)]
+            percentile[places] = [np.nan if p95 is None else p95 for _, p95, *_ in rows]
+            busy_bits[places] = busiest_hours(
+                np.array([hours_of_week(bytes(hours), until) for *_, hours, until in rows])
+            )
+    return found
 
 
 class InternPool:
-    """An intern pool of words, prices and widths: a fleet has few different ones, and its snapshot lives long.
+    """An intern pool of words and labels: a fleet has few different ones, and its snapshot lives long.
 
     The words in `first` are allocated together, and not among short-lived objects, whose memory can then be returned.
     """
@@ -141,50 +166,13 @@ class InternPool:
         self._known: dict[Any, Any] = {word: word for word in first}
         self._labels: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
-    def once(self, word: T) -> T:
-        known: T = self._known.setdefault(word, word)
-        return known
-
-    def labels(self, given: Mapping[str, str]) -> Mapping[str, str]:
-        return self._labels.setdefault(
-            tuple(given.items()), {self.once(key): self.once(value) for key, value in given.items()}
-        )
-
-
-def _idc_fact(row: Mapping[str, Any], holdings: Holdings, words: InternPool) -> IdcFact:
-    held = {resource: holdings.get((row["id"], None, resource)) for resource in STOCK.values()}
-    return IdcFact(
-        code=words.once(row["code"]),
-        region=words.once(row["region__code"]),
-        name=words.once(row["name"]),
-        tier=words.once(row["tier"]),
-        status=words.once(row["status"]),
-        partition=words.once(row["partition"]),
-        provider=words.once(row["provider"]),
-        labels=words.labels(row["labels"]),
-        latitude=row["latitude"],
-        longitude=row["longitude"],
-        stock={resource: row[field] for field, resource in STOCK.items() if row[field] is not None} or NOTHING,
-        taken={resource: holding[0] for resource, holding in held.items() if holding is not None} or NOTHING,
-    )
-
-
-def _line_fact(row: Mapping[str, Any], percentile: float, holdings: Holdings, words: InternPool) -> LineFact:
-    pending, ordered = holdings.get((row["idc_id"], row["id"], "bandwidth_mbps"), (0.0, 0.0))
-    return LineFact(
-        idc=words.once(row["idc__code"]),
-        code=words.once(row["code"]),
-        isp=words.once(row["isp__code"]),
-        purchased_mbps=words.once(row["purchased_mbps"]),
-        commit_mbps=words.once(row["commit_mbps"]),
-        max_level=words.once(row["max_level"]),
-        charge_type=words.once(row["charge_type"]),
-        price_per_mbps=words.once(row["price_per_mbps"]),
-        price_per_gb=words.once(row["price_per_gb"]),
-        percentile_mbps=None if isnan(percentile) else percentile,
-        pending_mbps=pending,
-        ordered_mbps=ordered,
-    )
+    def kept(self, value: Any) -> Any:
+        """Return the value that is equal to this one and was met first."""
+        if isinstance(value, dict):
+            return self._labels.setdefault(
+                tuple(value.items()), {self.kept(name): self.kept(label) for name, label in value.items()}
+            )
+        return self._known.setdefault(value, value)
 
 
 def taints_known() -> Iterator[TaintFact]:
@@ -235,23 +223,6 @@ def _samples(idcs: Ints, lines: Ints) -> Iterator[Samples]:
         )
 
 
-def _history(lines: Ints) -> tuple[Floats, Any]:
-    """Read every line's percentile (NaN: none) and last 168 hours, in the order of a week that begins on Monday.
-
-    The hours are None where there are no roll-ups, and stay in 32 bits, as the roll-ups have them.
-    """
-    percentiles = np.full(lines.size, np.nan)
-    hourly = None
-    rows = BandwidthRollup.objects.order_by().values_list("line_id", "p95_mbps", "hours", "hours_until")
-    for line, percentile, hours, until in rows.iterator(AT_ONCE):
-        if hourly is None:
-            hourly = np.full((lines.size, HOURS_A_WEEK), np.nan, dtype=np.float32)
-        position = np.searchsorted(lines, line)
-        percentiles[position] = np.nan if percentile is None else percentile
-        hourly[position] = hours_of_week(bytes(hours), until)
-    return percentiles, hourly
-
-
 def hours_of_week(hours: bytes, until: datetime) -> Any:
     """Return the 168 hours up to `until` in the order of a week that begins on Monday in the billing zone."""
     return np.roll(np.frombuffer(hours, dtype="<f4"), _hour_of_week(until))
@@ -263,10 +234,14 @@ def _hour_of_week(at: datetime) -> int:
     return local.weekday() * HOURS_A_DAY + local.hour
 
 
-def _keys(model: type[Idc] | type[Line]) -> Ints:
-    """Return the primary keys in the order in which the rows are read."""
-    keys = model.objects.order_by("id").values_list("id", flat=True)
-    return np.fromiter(keys.iterator(AT_ONCE), dtype=np.int64)
+def _keys(model: type[Idc] | type[Line]) -> Places:
+    """Return the primary keys, at the places in which the rows are read."""
+    keys = _ints(model.objects.order_by("id").values_list("id", flat=True).iterator(AT_ONCE))
+    return Places(keys, np.arange(keys.size))
+
+
+def _ints(keys: Iterable[int]) -> Ints:
+    return np.fromiter(keys, dtype=np.int64)
 
 
 def _seconds(at: datetime | None) -> float | None:

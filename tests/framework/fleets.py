@@ -62,9 +62,14 @@ def _affinities(known: list[str]) -> st.SearchStrategy[list[AffinityFact]]:
 
 
 @st.composite
-def worlds(draw: st.DrawFn, *, least: int = 0) -> World:
-    """A world of up to eight IDCs in four regions, with lines, taints, stock, metrics and affinities at random."""
+def worlds(draw: st.DrawFn, *, least: int = 0, contracts: st.SearchStrategy[dict[str, Any]] | None = None) -> World:
+    """A world of up to eight IDCs in four regions, with lines, taints, stock, metrics and affinities at random.
+
+    With `contracts` each line has such fields, too.
+    """
     fleet = draw(st.dictionaries(codes, idcs, min_size=least, max_size=8))
+    for line in [line for idc in fleet.values() for line in idc["lines"].values() if contracts is not None]:
+        line.update(draw(contracts))
     affinities = draw(_affinities(sorted(fleet))) if fleet else []
     return world(fleet, regions=REGIONS, metrics=METRICS, affinities=affinities)
 
@@ -113,7 +118,7 @@ def profiles(draw: st.DrawFn) -> Profile:
 @st.composite
 def requests(draw: st.DrawFn, known: World) -> dict[str, Any]:
     """The fields of a request that names only IDCs, ISPs and regions that exist in the world."""
-    named = st.lists(st.sampled_from([idc.code for idc in known.idcs] or ["-"]), min_size=1, max_size=4)
+    named = st.lists(st.sampled_from(known.idcs.codes or ["-"]), min_size=1, max_size=4)
     optional: dict[str, st.SearchStrategy[Any]] = {
         "request_id": st.sampled_from(["r1", "r2", "r3"]),
         "isp": st.sampled_from(["ct", ["ct", "cu"], "bgp"]),
@@ -125,7 +130,7 @@ def requests(draw: st.DrawFn, known: World) -> dict[str, Any]:
         "machines": st.integers(0, 700).map(lambda mbps: [{"bandwidth_mbps": mbps, "cpu": 4}]),
         "fallback": st.lists(terms, min_size=1, max_size=2),
     }
-    if known.idcs:
+    if known.idcs.codes:
         optional |= {"only": named, "exclude": named}
     where = st.sampled_from(["A", "B", "A1", ["A1", "B"], ["A", "A2"]])
     return draw(st.fixed_dictionaries({"region": where}, optional=optional))

@@ -94,11 +94,11 @@ def test_the_sample_requests_fit_the_sample_worlds() -> None:
 
 def test_the_sample_world_has_a_bit_of_everything() -> None:
     known = sample_world()
-    assert known.lines
+    assert known.lines.codes
     assert known.taints
     assert known.affinities
     assert known.headcounts
-    assert known.hourly is not None
+    assert known.lines.busy_bits.any()
     assert {region.parent for region in known.regions} == {None, "country", "south"}
 
 

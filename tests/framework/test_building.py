@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from idcsched.framework.building import build_snapshot, code_hash
-from idcsched.framework.facts import IdcFact, LineFact, MetricFact, RegionFact, Samples, TaintFact, World
+from idcsched.framework.columns import IdcTable, LineColumns
+from idcsched.framework.facts import MetricFact, RegionFact, Samples, TaintFact, World
 from idcsched.framework.testing import NOW, snapshot, world
 
 REGIONS = {"n2": "n", "b": None, "a": None, "n": "a", "n1": "n", "s": "a", "empty": "s"}
@@ -62,8 +63,8 @@ def test_planes_hold_each_rows_nth_line() -> None:
 
 def test_samples_follow_their_rows_wherever_those_stand() -> None:
     regions = (RegionFact(code="A"),)
-    idcs = tuple(IdcFact(code=code, region="A") for code in "cab")
-    lines = tuple(LineFact(idc=idc, code="1", isp="ct", purchased_mbps=1000.0) for idc in "bca")
+    idcs = IdcTable.of({"code": code, "region": "A"} for code in "cab")
+    lines = LineColumns.of(({"idc": idc, "code": "1", "isp": "ct", "purchased_mbps": 1000} for idc in "bca"), "cab")
     load = Samples(
         metric=MetricFact(code="load"),
         subjects=np.array([0, 2]),
@@ -128,18 +129,22 @@ def test_hashes_of_codes_stay_the_same() -> None:
 @pytest.mark.parametrize(
     "facts",
     [
-        pytest.param(World(idcs=(IdcFact(code="a", region="nowhere"),)), id="an IDC in no region"),
+        pytest.param(World(idcs=IdcTable.of([{"code": "a", "region": "nowhere"}])), id="an IDC in no region"),
         pytest.param(
-            World(regions=(RegionFact(code="A", parent="B"),), idcs=(IdcFact(code="a", region="A"),)),
+            World(regions=(RegionFact(code="A", parent="B"),), idcs=IdcTable.of([{"code": "a", "region": "A"}])),
             id="a region without its parent",
         ),
-        pytest.param(World(lines=(LineFact(idc="a", code="1", isp="ct", purchased_mbps=1),)), id="a line of no IDC"),
         pytest.param(World(taints=(TaintFact(idc="a", key="k"),)), id="a taint of no IDC"),
     ],
 )
 def test_facts_that_name_what_is_not_there_are_refused(facts: World) -> None:
     with pytest.raises(KeyError):
         build_snapshot(facts, id="", built_at=0)
+
+
+def test_a_line_of_an_idc_that_is_not_there_is_refused() -> None:
+    with pytest.raises(KeyError):
+        LineColumns.of([{"idc": "b", "code": "1", "isp": "ct", "purchased_mbps": 1}], ["a"])
 
 
 def test_what_is_left_is_told_of_limited_stock_alone() -> None:

@@ -29,30 +29,21 @@ BANDWIDTH = Claim(resource="bandwidth_mbps", amount=300, line="ct")
 
 def with_pending(known: World, each: Tenancy) -> World:
     """The world with these claims already in the ledger."""
-    by_line = {claim.line: claim.amount for claim in each.claims if claim.line}
-    by_stock = {claim.resource: claim.amount for claim in each.claims if not claim.line}
-
-    def plus(held: float, amount: float) -> float:
-        return round(held + amount, DECIMALS)
-
+    idcs, lines = known.idcs, known.lines
+    idc = idcs.codes.index(each.idc)
+    taken = {resource: amounts.copy() for resource, amounts in idcs.taken.items()}
+    pending, ordered = lines.pending.copy(), lines.ordered.copy()
+    for claim in each.claims:
+        if claim.line is None:
+            columns, place = [taken[claim.resource]], idc
+        else:
+            columns, place = [pending, ordered], list(zip(lines.idc, lines.codes, strict=True)).index((idc, claim.line))
+        for column in columns:
+            column[place] = round(column[place] + claim.amount, DECIMALS)
     return replace(
         known,
-        idcs=tuple(
-            replace(idc, taken={**idc.taken, **{r: plus(idc.taken.get(r, 0.0), v) for r, v in by_stock.items()}})
-            if idc.code == each.idc
-            else idc
-            for idc in known.idcs
-        ),
-        lines=tuple(
-            replace(
-                line,
-                pending_mbps=plus(line.pending_mbps, by_line[line.code]),
-                ordered_mbps=plus(line.ordered_mbps, by_line[line.code]),
-            )
-            if line.idc == each.idc and line.code in by_line
-            else line
-            for line in known.lines
-        ),
+        idcs=replace(idcs, taken=taken),
+        lines=replace(lines, pending=pending, ordered=ordered),
         headcounts=(*known.headcounts, HeadcountFact(idc=each.idc, tenant="t", business="", machines=each.machines)),
     )
 

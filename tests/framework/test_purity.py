@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from hypothesis import given
 
+from idcsched.framework.columns import IdcTable, LineColumns, entries
 from idcsched.framework.facts import World
 from idcsched.framework.profile import Profile
 from idcsched.framework.snapshot import Snapshot
@@ -70,13 +71,15 @@ def test_the_order_in_which_facts_come_does_not_matter(question: Question) -> No
 
 def _reversed(known: World) -> World:
     """The same facts, told backwards."""
-    sizes = {"idc": len(known.idcs), "line": len(known.lines)}
+    sizes = {"idc": len(known.idcs.codes), "line": len(known.lines.codes)}
+    idcs, lines = (np.arange(size)[::-1] for size in sizes.values())
+    backwards = LineColumns(**entries(LineColumns, known.lines, lines))
     samples = (replace(column, subjects=sizes[column.metric.scope] - 1 - column.subjects) for column in known.samples)
     return replace(
         known,
         regions=known.regions[::-1],
-        idcs=known.idcs[::-1],
-        lines=known.lines[::-1],
+        idcs=IdcTable(**entries(IdcTable, known.idcs, idcs)),
+        lines=replace(backwards, idc=sizes["idc"] - 1 - backwards.idc),
         taints=known.taints[::-1],
         affinities=known.affinities[::-1],
         samples=tuple(samples),

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from idcsched.framework.answer import Answer
+from idcsched.framework.building import busiest_hours
 from idcsched.framework.capacity import BANDWIDTH
+from idcsched.framework.columns import LineColumns, columns_of, floats
 from idcsched.framework.facts import Samples, TaintFact, World
 from idcsched.framework.testing import NOW, decide_for, profile
 from idcsched.framework.testing import snapshot as picture_of
@@ -29,22 +31,31 @@ SHAPE = [0.1] * 18 + [1.0] * 6
 Do = Callable[[World], World]
 
 
-def line_done(idc: str, code: str, **fields: Any) -> Do:
+def line_done(idc: str, code: str, **numbers: float | None) -> Do:
+    """Change these numbers of the line, by field; None: there is none."""
+
     def do(known: World) -> World:
-        lines = [replace(line, **fields) if (line.idc, line.code) == (idc, code) else line for line in known.lines]
-        return replace(known, lines=tuple(lines))
+        changed = {}
+        for name, column in columns_of(LineColumns).items():
+            if column.field in numbers:
+                changed[name] = getattr(known.lines, name).copy()
+                changed[name][line_of(known, idc, code)] = floats([numbers[column.field]]).item()
+        return replace(known, lines=replace(known.lines, **changed))
 
     return do
+
+
+def line_of(known: World, idc: str, code: str) -> int:
+    return list(zip(known.lines.idc, known.lines.codes, strict=True)).index((known.idcs.codes.index(idc), code))
 
 
 def used_done(idc: str, code: str, value: float | None) -> Do:
     """Measure this traffic on the line in the whole window: as the latest value, the percentile and every hour."""
 
     def do(known: World) -> World:
-        number = next(n for n, line in enumerate(known.lines) if (line.idc, line.code) == (idc, code))
-        hourly = np.full((len(known.lines), 168), np.nan) if known.hourly is None else known.hourly.copy()
-        hourly[number] = np.nan if value is None else value
-        measured = with_value(replace(known, hourly=hourly), BANDWIDTH, number, value)
+        line, busy_bits = line_of(known, idc, code), known.lines.busy_bits.copy()
+        busy_bits[line] = busiest_hours(np.full((1, 168), np.nan if value is None else value))
+        measured = with_value(replace(known, lines=replace(known.lines, busy_bits=busy_bits)), BANDWIDTH, line, value)
         return line_done(idc, code, percentile_mbps=value)(measured)
 
     return do
@@ -79,23 +90,17 @@ contracts = st.fixed_dictionaries(
 
 
 @st.composite
-def priced_worlds(draw: st.DrawFn) -> World:
-    """Worlds whose lines have contracts, percentiles and pending orders of all kinds."""
-    known = draw(worlds(least=1))
-    return replace(known, lines=tuple(replace(line, **draw(contracts)) for line in known.lines))
-
-
-@st.composite
 def changes(draw: st.DrawFn, known: World) -> tuple[dict[str, Any], Do]:
     """A hypothesis, and the function that makes the same change in the world itself."""
-    idc = draw(st.sampled_from([fact.code for fact in known.idcs]))
-    own = [line.code for line in known.lines if line.idc == idc]
+    row, idc = draw(st.sampled_from(list(enumerate(known.idcs.codes))))
+    own = [code for owner, code in zip(known.lines.idc, known.lines.codes, strict=True) if owner == row]
     kinds = ["status", "taint", "ignored", "metric", *(["line", "used"] if own else [])]
     match draw(st.sampled_from(kinds)):
         case "status":
             status = draw(st.sampled_from(["online", "offline", "draining", "retired"]))
+            statuses = (*known.idcs.statuses[:row], status, *known.idcs.statuses[row + 1 :])
             return {"idcs": [{"code": idc, "status": status}]}, lambda world: replace(
-                world, idcs=tuple(replace(fact, status=status) if fact.code == idc else fact for fact in world.idcs)
+                world, idcs=replace(world.idcs, statuses=statuses)
             )
         case "taint":
             taint = {
@@ -113,7 +118,6 @@ def changes(draw: st.DrawFn, known: World) -> tuple[dict[str, Any], Do]:
         case "metric":
             metric = draw(st.sampled_from(["cpu_load", "memory_load", "x", "y"]))
             value = draw(st.none() | st.sampled_from([0.0, 0.4, 1.0]))
-            row = [fact.code for fact in known.idcs].index(idc)
             supposed = {"idcs": [{"code": idc, "metrics": {metric: value}}]}
             return supposed, lambda world: with_value(world, metric, row, value)
         case "used":
@@ -142,7 +146,7 @@ def is_ignored(taint: TaintFact, idc: str, key: str, effect: str | None) -> bool
 
 @given(st.data())
 def test_it_works(data: st.DataObject) -> None:
-    known = data.draw(priced_worlds())
+    known = data.draw(worlds(least=1, contracts=contracts))
     asked = {**data.draw(requests(known)), **data.draw(st.sampled_from([{}, {"shape": SHAPE}]))}
     asked.pop("hypothetical", None)
     policy = data.draw(st.just(PRICED) | profiles())

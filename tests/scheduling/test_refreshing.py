@@ -241,11 +241,11 @@ def test_what_could_not_be_taken_in_is_taken_in_the_next_time(
     feed_extend(topic="metrics", keys=["x"], idcs=keys)
     feed_append(topic="ledger", key="a")
     with monkeypatch.context() as broken:
-        broken.setattr(refreshing, "_taken", fails)
+        broken.setattr(refreshing, "holdings_read", fails)
         before = live.current()
         assert live.current() is before, "who asks goes on with what there was"
     assert np.nanmax(compared(live).metrics["x"].values) == 7.0
 
 
-def fails(*_: object) -> None:
+def fails(*_: object, **__: object) -> None:
     raise OperationalError("the connection is lost")

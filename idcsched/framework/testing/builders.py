@@ -1,14 +1,16 @@
 """Builders of worlds, profiles and decisions, for short tests."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
 from idcsched.framework.answer import Answer, Score
-from idcsched.framework.building import build_snapshot
+from idcsched.framework.building import build_snapshot, busiest_hours
 from idcsched.framework.capacity import BANDWIDTH, Usage
+from idcsched.framework.columns import HOURS_A_WEEK, IdcTable, LineColumns
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision
 from idcsched.framework.decoding import convert
@@ -18,8 +20,6 @@ from idcsched.framework.facts import (
     AffinityFact,
     HeadcountFact,
     History,
-    IdcFact,
-    LineFact,
     MetricFact,
     RegionFact,
     Samples,
@@ -32,7 +32,7 @@ from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
 from idcsched.framework.request import Request
-from idcsched.framework.snapshot import HOURS_A_WEEK, Snapshot
+from idcsched.framework.snapshot import Snapshot
 
 __all__ = [
     "ISPS",
@@ -147,8 +147,11 @@ def world(
     return World(
         regions=tuple(_regions(idcs, regions)),
         isps=isps,
-        idcs=tuple(_idc(code, spec) for code, spec in idcs.items()),
-        lines=tuple(_line(idc, code, spec) for idc, code, spec in lines),
+        idcs=IdcTable.of(_idc(code, spec) for code, spec in idcs.items()),
+        lines=replace(
+            LineColumns.of((_line(idc, code, spec) for idc, code, spec in lines), tuple(idcs)),
+            busy_bits=busiest_hours(_hourly([spec for _, _, spec in lines])),
+        ),
         taints=tuple(_taint(code, taint) for code, spec in idcs.items() for taint in spec.get("taints", ())),
         affinities=tuple(affinities),
         samples=(
@@ -157,7 +160,6 @@ def world(
         ),
         headcounts=tuple(headcounts),
         usage=usage or Usage(),
-        hourly=_hourly([spec for _, _, spec in lines]),
         history=_history([spec for _, _, spec in lines]),
     )
 
@@ -253,16 +255,19 @@ def _region(spec: IdcSpec) -> str:
     return spec.get("region", "A")
 
 
-def _idc(code: str, spec: IdcSpec) -> IdcFact:
-    not_fields = ("region", "metrics", "lines", "taints")
-    fields: dict[str, Any] = {name: value for name, value in spec.items() if name not in not_fields}
-    return IdcFact(code=code, region=_region(spec), **fields)
+def _idc(code: str, spec: IdcSpec) -> dict[str, Any]:
+    return _row(spec, IdcSpec, {"code": code, "region": _region(spec)})
 
 
-def _line(idc: str, code: str, spec: LineSpec) -> LineFact:
-    not_fields = ("used_mbps", "metrics", "hourly", "history")
-    fields: dict[str, Any] = {"isp": code, "purchased_mbps": 1000.0, **spec}
-    return LineFact(idc=idc, code=code, **{name: value for name, value in fields.items() if name not in not_fields})
+def _line(idc: str, code: str, spec: LineSpec) -> dict[str, Any]:
+    return _row(spec, LineSpec, {"idc": idc, "code": code, "isp": code, "purchased_mbps": 1000.0})
+
+
+def _row(spec: Mapping[str, Any], kind: type[Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields with those of `spec`; raises TypeError where it has one that there is not."""
+    if wrong := spec.keys() - kind.__annotations__.keys():
+        raise TypeError(f"{kind.__name__} has no {', '.join(sorted(wrong))}")
+    return {**fields, **spec}
 
 
 def _line_metrics(spec: LineSpec) -> Mapping[str, Value]:
@@ -300,10 +305,9 @@ def _dated(value: Value) -> tuple[float | None, float]:
 
 
 def _hourly(lines: Sequence[LineSpec]) -> Any:
-    """Return the hours of the week of every line, or None where no line has any."""
-    if not any("hourly" in spec for spec in lines):
-        return None
-    return np.array([spec.get("hourly", [np.nan] * HOURS_A_WEEK) for spec in lines], dtype=np.float64)
+    """Return the hours of the week of every line; NaN where they are not given."""
+    gap = [np.nan] * HOURS_A_WEEK
+    return np.array([spec.get("hourly", gap) for spec in lines], dtype=np.float64).reshape(-1, HOURS_A_WEEK)
 
 
 def _history(lines: Sequence[LineSpec]) -> History | None:

@@ -130,7 +130,7 @@ def _check_decisions(
     decide = partial(_decide, plugin, policy, service)
     picture, attributes = snapshot(known), _attributes(policy)
     columns = _columns(picture)
-    codes = [idc.code for idc in known.idcs]
+    codes = list(known.idcs.codes)
     outcome, queries = decide(picture, asked)
     _check_reasons(plugin, outcome.decision)
     _law(plugin, not outcome.answer.plugin_errors, f"it never fails: {outcome.answer.plugin_errors}")
@@ -186,8 +186,8 @@ def _check_missing_data(
 def _order(known: World) -> tuple[Tenancy, ...]:
     """Return an order that takes of the first line and of the stock."""
     claims = [Claim(resource="cpu", amount=1.0)]
-    claims += [Claim(resource=BANDWIDTH, amount=10.0, line=line.code) for line in known.lines[:1]]
-    idc = known.lines[0].idc if known.lines else known.idcs[0].code
+    claims += [Claim(resource=BANDWIDTH, amount=10.0, line=line) for line in known.lines.codes[:1]]
+    idc = known.idcs.codes[known.lines.idc[0] if known.lines.codes else 0]
     return (Tenancy(idc=idc, claims=tuple(claims), tenant="acme", business="live", machines=2),)
 
 

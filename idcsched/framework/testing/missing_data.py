@@ -34,7 +34,7 @@ LOW, USUAL, HIGH = -1e6, 0.5, 1e6
 def unkept(plugin: type[Plugin], decide: Decide, known: World, requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a sentence for each policy that the plugin ignores."""
     metrics, requests = _metrics_read(plugin, decide, known, requests), tuple(requests)
-    halves = [frozenset(idc.code for idc in known.idcs[start::2]) for start in (0, 1)]
+    halves = [frozenset(known.idcs.codes[start::2]) for start in (0, 1)]
     for metric in metrics:
         trials = [_Trial(known, metrics, metric, decide, asked, half) for asked in requests for half in halves]
         if any(plugin.joins(point) for point in ("pre_filter", "filter", "filter_one")):
@@ -140,9 +140,9 @@ class _Trial:
         """Return the decision if the metric has that value in these IDCs, `rest` in others, and others have `base`."""
         samples = []
         for metric in self.metrics:
-            owners = [line.idc for line in self.known.lines]
-            if metric.scope == "idc":
-                owners = [idc.code for idc in self.known.idcs]
+            owners = self.known.idcs.codes
+            if metric.scope == "line":
+                owners = tuple(owners[place] for place in self.known.lines.idc)
             ours = np.array([owner in self.idcs for owner in owners], dtype=np.bool_)
             given = np.full(ours.size, base)
             if metric == self.metric:
@@ -153,7 +153,7 @@ class _Trial:
         codes = {metric.code for metric in self.metrics}
         samples += [column for column in self.known.samples if column.metric.code not in codes]
         # a percentile is a measurement of the bandwidth, too
-        lines = tuple([replaced(line, percentile_mbps=None) for line in self.known.lines])
+        lines = replaced(self.known.lines, percentile=np.full(len(self.known.lines.codes), np.nan))
         picture = snapshot(replaced(self.known, lines=lines, samples=tuple(samples)))
         return self.decide(picture, self.asked, {"filter": filter, "score": score})
 
@@ -190,7 +190,7 @@ def _metrics_read(
     }
     codes = dict.fromkeys([*plugin.metrics, *watched.read, BANDWIDTH])  # the lines' columns are made from the last
     read = [replaced(facts.get(code) or MetricFact(code=code), max_age=MAX_AGE) for code in codes]
-    return tuple(metric for metric in read if metric.scope == "idc" or known.lines)
+    return tuple(metric for metric in read if metric.scope == "idc" or known.lines.codes)
 
 
 def _kept(decision: Decision) -> set[str]:

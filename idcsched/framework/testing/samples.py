@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from idcsched.framework.columns import LineColumns
 from idcsched.framework.facts import HeadcountFact, MetricFact, RegionFact, World
 
 from .builders import IdcSpec, affinity, world
@@ -139,4 +140,4 @@ def sample_world() -> World:
 def bare_world() -> World:
     """Return the same IDCs without lines, taints, affinities, metrics and headcounts."""
     known = sample_world()
-    return replace(known, lines=(), taints=(), affinities=(), samples=(), headcounts=(), hourly=None)
+    return replace(known, lines=LineColumns.of((), ()), taints=(), affinities=(), samples=(), headcounts=())
