@@ -5,8 +5,9 @@ Only what the decision could see is recorded: the rows of the regions asked for 
 """
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from .archive import RecordedColumns
 from .building import build_snapshot
+from .columns import IdcTable, LineColumns, columns_of
 from .external import Reply
 from .facts import History, ShapeFact, World
 from .labels import Mask
@@ -143,15 +145,32 @@ def unpack(data: bytes, world: bytes | None = None, history: bytes | None = None
     """Return the inputs that `pack` wrote, whole or with world and history apart; raises ValueError for other bytes."""
     if world is None:
         return _unpacked(data, Inputs)
-    known = _unpacked(world, RecordedColumns).world()
+    known = _columns(world).world()
     if history is not None:
         known = replace(known, history=_unpacked(history, History))
     return _together(_unpacked(data, RequestInputs), known)
 
 
+def _columns(data: bytes) -> RecordedColumns:
+    """Return a part of a snapshot; a column that its record does not have was not known then."""
+    document = _unpacked(data, dict[str, Any])
+    for name, table in (("idcs", IdcTable), ("lines", LineColumns)):
+        if isinstance(recorded := document.get(name), dict):
+            rows, columns = len(recorded.get("codes", ())), columns_of(table)
+            recorded |= {
+                name: column.made([column.missing] * rows) for name, column in columns.items() if name not in recorded
+            }
+    whole: RecordedColumns = _checked(partial(msgspec.convert, document, RecordedColumns, dec_hook=_decode_array))
+    return whole
+
+
 def _unpacked(data: bytes, kind: type[T]) -> T:
+    return _checked(lambda: msgspec.msgpack.decode(zlib.decompress(data), type=kind, dec_hook=_decode_array))
+
+
+def _checked(decoded: Callable[[], T]) -> T:
     try:
-        return msgspec.msgpack.decode(zlib.decompress(data), type=kind, dec_hook=_decode_array)
+        return decoded()
     except (zlib.error, msgspec.DecodeError) as error:
         raise ValueError(f"these are no recorded inputs: {error}") from error
 
@@ -169,6 +188,8 @@ def _encode_array(value: Any) -> Any:
 
 
 def _decode_array(kind: type, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value
     if isinstance(value, list):
         return np.array(value, dtype=np.str_)
     flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=value["kind"])

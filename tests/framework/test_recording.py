@@ -201,6 +201,31 @@ def test_whoever_is_supposed_otherwise_is_kept(what_if: dict[str, Any]) -> None:
     assert again(recorded(asked, picture), WEIGHED) == told(asked, picture, WEIGHED)
 
 
+def test_a_column_that_a_record_does_not_have_was_not_known_then() -> None:
+    """A record that was written before there was such a column stays readable."""
+    picture = snapshot(sample_world())
+    asked = request(picture)
+    document = msgspec.msgpack.decode(zlib.decompress(pack(columns_seen_by(asked, picture))))
+    for table, column in (("idcs", "providers"), ("idcs", "taken"), ("lines", "commit"), ("lines", "charge_types")):
+        del document[table][column]
+
+    question = request_inputs(asked, picture, now=NOW, reference="", labels={})
+    read = unpack(pack(question), zlib.compress(msgspec.msgpack.encode(document))).snapshot()
+
+    assert (set(read.idcs.providers), set(read.lines.charge_types.tolist())) == ({""}, {"p95_month"})
+    assert np.isnan(read.lines.commit).all()
+    assert not read.stock.taken["cpu"].any()
+    assert read.lines.purchased.tolist() == picture.lines.purchased.tolist()
+
+
+@pytest.mark.parametrize("data", [zlib.compress(msgspec.msgpack.encode(part)) for part in (5, {"lines": 5}, {})])
+def test_what_is_no_part_of_a_snapshot(data: bytes) -> None:
+    picture = snapshot(sample_world())
+    question = request_inputs(request(picture), picture, now=NOW, reference="", labels={})
+    with pytest.raises(ValueError, match="no recorded inputs"):
+        unpack(pack(question), data)
+
+
 @pytest.mark.parametrize(
     "data",
     [
