@@ -13,6 +13,9 @@ from .snapshot import Snapshot, Taints
 
 __all__ = ["RecordedColumns"]
 
+FORM = 2
+"""The format number, by which earlier versions know these records from those by the row."""
+
 
 class RecordedColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Some IDCs of a snapshot with all that concerns them."""
@@ -28,6 +31,7 @@ class RecordedColumns(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     currency: str
     dearest_price: float | None
+    form: int = FORM
 
     @classmethod
     def of(cls, snapshot: Snapshot, rows: Rows) -> "RecordedColumns":

@@ -5,9 +5,8 @@ Only what the decision could see is recorded: the rows of the regions asked for 
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .archive import RecordedColumns
-from .building import build_snapshot
+from .building import build_snapshot, busiest_hours
 from .columns import IdcTable, LineColumns, columns_of
 from .external import Reply
 from .facts import History, ShapeFact, World
@@ -144,33 +143,47 @@ def pack(part: Inputs | RequestInputs | RecordedColumns | History | None) -> byt
 def unpack(data: bytes, world: bytes | None = None, history: bytes | None = None) -> Inputs:
     """Return the inputs that `pack` wrote, whole or with world and history apart; raises ValueError for other bytes."""
     if world is None:
-        return _unpacked(data, Inputs)
-    known = _columns(world).world()
+        document = _unpacked(data, dict[str, Any])
+        return _converted(document, Inputs, document.get("world"))
+    part = _unpacked(world, dict[str, Any])
+    known = _converted(part, RecordedColumns, part).world()
     if history is not None:
         known = replace(known, history=_unpacked(history, History))
     return _together(_unpacked(data, RequestInputs), known)
 
 
-def _columns(data: bytes) -> RecordedColumns:
-    """Return a part of a snapshot; a column that its record does not have was not known then."""
-    document = _unpacked(data, dict[str, Any])
-    for name, table in (("idcs", IdcTable), ("lines", LineColumns)):
-        if isinstance(recorded := document.get(name), dict):
-            rows, columns = len(recorded.get("codes", ())), columns_of(table)
-            recorded |= {
-                name: column.made([column.missing] * rows) for name, column in columns.items() if name not in recorded
-            }
-    whole: RecordedColumns = _checked(partial(msgspec.convert, document, RecordedColumns, dec_hook=_decode_array))
-    return whole
+def _converted(document: dict[str, Any], kind: type[T], part: Any) -> T:
+    """Return the recorded document as that type, with the tables of its `part` of a snapshot in today's form."""
+    try:
+        if isinstance(part["idcs"], list):
+            part |= _by_the_column(part["idcs"], part["lines"], part.pop("hourly", None))
+        for name, table in (("idcs", IdcTable), ("lines", LineColumns)):
+            part[name] = _nothing_of(table, len(part[name]["codes"])) | part[name]
+        return msgspec.convert(document, kind, dec_hook=_decode_array)
+    except (KeyError, TypeError, msgspec.ValidationError) as error:
+        raise ValueError(f"these are no recorded inputs: {error}") from error
+
+
+def _by_the_column(idcs: list[Any], lines: list[Any], hourly: Any) -> dict[str, Any]:
+    """Return the tables of IDCs and lines that were recorded by the row, with each hour of the week of each line."""
+    of_idcs = IdcTable.of(idcs)
+    of_lines = LineColumns.of(lines, of_idcs.codes)
+    if hourly is not None:
+        of_lines = replace(of_lines, busy_bits=busiest_hours(_decode_array(np.ndarray, hourly)))
+    return {
+        "idcs": {each.name: getattr(of_idcs, each.name) for each in fields(of_idcs)},
+        "lines": {each.name: getattr(of_lines, each.name) for each in fields(of_lines)},
+    }
+
+
+def _nothing_of(table: type[Any], rows: int) -> dict[str, Any]:
+    """Return the columns of the table for rows of which nothing is known, as for a column that a record lacks."""
+    return {name: column.made([column.missing] * rows) for name, column in columns_of(table).items()}
 
 
 def _unpacked(data: bytes, kind: type[T]) -> T:
-    return _checked(lambda: msgspec.msgpack.decode(zlib.decompress(data), type=kind, dec_hook=_decode_array))
-
-
-def _checked(decoded: Callable[[], T]) -> T:
     try:
-        return decoded()
+        return msgspec.msgpack.decode(zlib.decompress(data), type=kind, dec_hook=_decode_array)
     except (zlib.error, msgspec.DecodeError) as error:
         raise ValueError(f"these are no recorded inputs: {error}") from error
 

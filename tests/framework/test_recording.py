@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from idcsched.framework.columns import IdcColumns, LineColumns, columns_of
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import AffinityFact, History, ShapeFact, World
@@ -199,6 +200,48 @@ def test_whoever_is_supposed_otherwise_is_kept(what_if: dict[str, Any]) -> None:
     asked = request(picture, region="A", hypothetical=what_if)
 
     assert again(recorded(asked, picture), WEIGHED) == told(asked, picture, WEIGHED)
+
+
+def by_the_row(inputs: Inputs) -> bytes:
+    """The record of these inputs as the oldest records are: IDCs and lines by the row, and the hours of the week."""
+    document = msgspec.msgpack.decode(zlib.decompress(pack(inputs)))
+    idcs, lines = inputs.world.idcs, inputs.world.lines
+    resources = {name: ([*map(float, idcs.stock[name])], [*map(float, idcs.taken[name])]) for name in idcs.stock}
+    document["world"]["idcs"] = [
+        {column.field: known(getattr(idcs, name)[row]) for name, column in columns_of(IdcColumns).items()}
+        | {"stock": {name: stock[row] for name, (stock, _) in resources.items() if not np.isnan(stock[row])}}
+        | {"taken": {name: taken[row] for name, (_, taken) in resources.items()}}
+        for row in range(len(idcs.codes))
+    ]
+    document["world"]["lines"] = [
+        {column.field: known(getattr(lines, name)[line]) for name, column in columns_of(LineColumns).items()}
+        | {"idc": idcs.codes[lines.idc[line]]}
+        for line in range(len(lines.codes))
+    ]
+    hourly = np.where(np.unpackbits(lines.busy_bits, axis=1), np.float16(1), np.float16(np.nan))
+    document["world"]["hourly"] = {"kind": hourly.dtype.str, "shape": hourly.shape, "data": hourly.tobytes()}
+    return zlib.compress(msgspec.msgpack.encode(document))
+
+
+def known(value: Any) -> Any:
+    """The entry of a column as a row has it: None for NaN, and no NumPy types."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return None if plain != plain else plain  # noqa: PLR0124 - NaN alone is not itself
+
+
+def test_records_by_the_row_can_still_be_read() -> None:
+    picture = snapshot(sample_world())
+    asked = request(picture, machines=[{"bandwidth_mbps": 40}])
+    inputs = inputs_of(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+
+    read = unpack(by_the_row(inputs))
+
+    assert again(read, WEIGHED) == told(asked, picture, WEIGHED)
+    for part in ("idcs", "stock", "lines"):
+        before, after = getattr(picture, part), getattr(read.snapshot(), part)
+        for field in fields(before):
+            if field.name not in ("facts", "memory"):
+                np.testing.assert_equal(getattr(after, field.name), getattr(before, field.name), err_msg=field.name)
 
 
 def test_a_column_that_a_record_does_not_have_was_not_known_then() -> None:
