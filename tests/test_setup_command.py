@@ -66,6 +66,15 @@ def test_it_works(file: str) -> None:
     assert PASSWORD not in said
 
 
+def test_passwords_that_differ_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = iter([PASSWORD, "correct horse", PASSWORD, PASSWORD])
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("idcsched.management.commands.setup.getpass", lambda _: next(typed))
+    _, said = setup("--admin", "alice", "--regions", "A")
+    assert "The two differ. Once more:" in said
+    assert User.objects.get().check_password(PASSWORD)
+
+
 def test_a_second_run_leaves_all_as_it_is(file: str) -> None:
     setup("--admin", "alice", "--password-file", file, "--regions", "A")
     changes = Change.objects.count()

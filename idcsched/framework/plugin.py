@@ -53,7 +53,6 @@ POINTS = (
     "normalize",
     "reserve",
     "permit",
-    "post_bind",
 )
 
 Detail = Callable[[int], Mapping[str, Any]]
@@ -215,9 +214,6 @@ class Plugin:
 
     def permit(self, ctx: Cycle) -> Rejection | Hold | None:
         """Decide whether the one IDC of `ctx` may be taken: None allows, Rejection refuses, Hold reserves for now."""
-
-    def post_bind(self, ctx: Cycle) -> None:
-        """React to the outcome of an order. Nothing calls this method yet."""
 
     @classmethod
     def points(cls) -> tuple[str, ...]:

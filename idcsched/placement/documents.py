@@ -13,6 +13,7 @@ from idcsched.framework.bills import billed
 from idcsched.framework.decoding import convert
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Taint
+from idcsched.inventory.taint_state import TaintState, in_state
 from idcsched.scheduling.live import live
 
 from .lifecycle import HOLDING, State
@@ -181,18 +182,15 @@ def delivery_document(delivery: Delivery) -> DeliveryDocument:
 
 def on_idcs_to_leave(now: datetime) -> Q:
     """Return the condition for placements that hold capacity in an IDC with a NoExecute taint in force."""
-    taints = Taint.objects.filter(in_force(now), effect=Effect.NO_EXECUTE)
+    taints = Taint.objects.filter(in_state(TaintState.IN_FORCE, now), effect=Effect.NO_EXECUTE)
     return Q(state__in=sorted(HOLDING), idc__in=taints.values("idc"))
-
-
-def in_force(now: datetime) -> Q:
-    """Return the condition for taints whose time window is open."""
-    return (Q(starts_at__isnull=True) | Q(starts_at__lte=now)) & (Q(ends_at__isnull=True) | Q(ends_at__gt=now))
 
 
 def _eviction_taints(idcs: Iterable[int | None]) -> dict[int | None, str]:
     """Return the text of the NoExecute taint in force for each of the IDCs that has one, by primary key."""
-    taints = Taint.objects.filter(in_force(timezone.now()), idc__in=list(idcs), effect=Effect.NO_EXECUTE)
+    taints = Taint.objects.filter(
+        in_state(TaintState.IN_FORCE, timezone.now()), idc__in=list(idcs), effect=Effect.NO_EXECUTE
+    )
     return {idc: _taint_text(key, value) for idc, key, value in sorted(taints.values_list("idc_id", "key", "value"))}
 
 

@@ -29,7 +29,6 @@ POINT_NAMES: Final = {
     "normalize": "Normalize",
     "reserve": "Reserve",
     "permit": "Permit",
-    "post_bind": "PostBind",
 }
 CURES: Final = {
     "affinities": "an operator changes the affinity",

@@ -38,7 +38,6 @@ def test_the_whole_life_cycle_is_there_from_the_first_day() -> None:
         "normalize",
         "reserve",
         "permit",
-        "post_bind",
     )
     assert all(list(inspect.signature(getattr(Plugin, point)).parameters)[:2] == ["self", "ctx"] for point in POINTS)
 

@@ -90,7 +90,7 @@ class Command(BaseCommand):
             self._say(f"There is an administrator already: {existing.username}.")
             return existing
         name = name or self._answer("Name of the first administrator [admin]") or "admin"
-        password = _asked() if password_file is None else _read(password_file)
+        password = self._password() if password_file is None else _read(password_file)
         created: User = user_create(username=name, password=password, role=Role.ADMIN)
         self._say(f"Created the administrator {name}.")
         return created
@@ -111,6 +111,14 @@ class Command(BaseCommand):
             self._say("(docs/collectors.md): without that no order for bandwidth fits there.")
             self._say("Or try the demo: `manage.py load_demo`.")
 
+    def _password(self) -> str:
+        """The password that is typed twice at the terminal."""
+        if not sys.stdin.isatty():
+            raise CommandError("There is no terminal to ask for the password at: give it with --password-file.")
+        while (password := getpass("Password: ")) != getpass("Password, again: "):
+            self._say("The two differ. Once more:")
+        return password
+
     def _answer(self, question: str) -> str:
         """What is typed at the terminal; nothing without one."""
         if not sys.stdin.isatty():
@@ -121,15 +129,6 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stderr.write(text, style_func=str)
-
-
-def _asked() -> str:
-    if not sys.stdin.isatty():
-        raise CommandError("There is no terminal to ask for the password at: give it with --password-file.")
-    password = getpass("Password: ")
-    if password != getpass("Password, again: "):
-        raise CommandError("The two passwords differ.")
-    return password
 
 
 def _read(name: str) -> str:
