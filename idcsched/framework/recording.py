@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .archive import RecordedColumns
 from .building import build_snapshot, busiest_hours
 from .columns import IdcTable, LineColumns, columns_of
+from .decoding import decoder_of
 from .external import Reply
 from .facts import History, ShapeFact, World
 from .labels import Mask
@@ -159,6 +160,7 @@ def _converted(document: dict[str, Any], kind: type[T], part: Any) -> T:
             part |= _by_the_column(part["idcs"], part["lines"], part.pop("hourly", None))
         for name, table in (("idcs", IdcTable), ("lines", LineColumns)):
             part[name] = _nothing_of(table, len(part[name]["codes"])) | part[name]
+        decoder_of(kind)
         return msgspec.convert(document, kind, dec_hook=_decode_array)
     except (KeyError, TypeError, msgspec.ValidationError) as error:
         raise ValueError(f"these are no recorded inputs: {error}") from error
