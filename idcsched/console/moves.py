@@ -23,6 +23,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from idcsched.accounts.roles import Principal
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, NotFound
+from idcsched.framework.snapshot import Snapshot
 from idcsched.language.wording import explained
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.models import Placement
@@ -41,6 +42,7 @@ from .files import table_file
 from .moves_filters import MOST, Filters, filters_of, regions_of
 from .order_words import NO_SUCH
 from .pages import MAX_MESSAGE, console_origin, page, principal_of_page, shown
+from .week_picture import Week, weeks_of
 
 __all__ = ["moves", "moves_file", "moves_sentence"]
 
@@ -89,6 +91,7 @@ class LineRow:
     percent: int | None
     bill_before: float | None
     bill_after: float | None
+    week: Week | None
 
     @property
     def change(self) -> float | None:
@@ -107,6 +110,11 @@ class MoveRow:
     moving: UUID | None
     """The placement that holds the new place, while it is being moved."""
     lines: Sequence[LineRow]
+
+    @property
+    def has_weeks(self) -> bool:
+        """Whether the week of one of its lines is drawn."""
+        return any(line.week is not None for line in self.lines)
 
     @property
     def weeks(self) -> str:
@@ -153,7 +161,7 @@ def moves(request: HttpRequest) -> HttpResponse:
     advice, snapshot = advice_shown(principal), live.catch_up().snapshot
     filters = filters_of(request, principal, snapshot)
     chosen = chosen_moves(advice.moves, filters.choice, snapshot, now)
-    rows = list(_rows(chosen[: LIMIT if filters.limit is None else filters.limit]))
+    rows = list(_rows(chosen[: LIMIT if filters.limit is None else filters.limit], snapshot))
     context = {
         "section": "moves",
         "advice": advice,
@@ -409,8 +417,11 @@ def _chosen_sentence(rows: Sequence[MoveRow], fitting: int, count: int, currency
     }
 
 
-def _rows(chosen: Sequence[Move]) -> Iterator[MoveRow]:
-    """Yield the rows of the list, with what is known of the placements now."""
+def _rows(chosen: Sequence[Move], snapshot: Snapshot | None = None) -> Iterator[MoveRow]:
+    """Yield the rows of the list, with what is known of the placements now.
+
+    With a snapshot the first of them have pictures of their lines' weeks.
+    """
     placed = _placed([move.placement for move in chosen])
     moving = dict(
         Placement.objects.filter(replaces__in=[move.placement for move in chosen], state=State.RESERVED).values_list(
@@ -420,6 +431,7 @@ def _rows(chosen: Sequence[Move]) -> Iterator[MoveRow]:
     sums = accumulate(move.saves for move in chosen)
     for number, (move, together) in enumerate(zip(chosen, sums, strict=True), start=1):
         ordered_at, idc = placed.get(move.placement, (move.ordered_at, None))
+        weeks = {} if snapshot is None or number > LIMIT else weeks_of(move, snapshot)
         yield MoveRow(
             number=number,
             move=move,
@@ -440,6 +452,7 @@ def _rows(chosen: Sequence[Move]) -> Iterator[MoveRow]:
                     percent=_percent(line.carries_after_mbps, line.purchased_mbps),
                     bill_before=line.bill_before,
                     bill_after=line.bill_after,
+                    week=weeks.get((line.idc, line.line)),
                 )
                 for line in move.lines
             ],

@@ -19,7 +19,7 @@ from idcsched.framework.snapshot import Snapshot
 
 from .standing import Standing
 
-__all__ = ["HOURS", "LEAST", "WEEKS", "WeeksSaved", "weeks_of_move", "weeks_saved"]
+__all__ = ["HOURS", "LEAST", "WEEKS", "WeeksSaved", "mean_week", "weeks_of_move", "weeks_saved"]
 
 WEEKS: Final = 4
 HOURS: Final = WEEKS * HOURS_A_WEEK
@@ -37,6 +37,22 @@ class WeeksSaved(msgspec.Struct, frozen=True):
 
     saved: int
     known: int
+
+
+def mean_week(snapshot: Snapshot, line: int) -> Floats | None:
+    """Return what a line carried in each hour of the week from Monday on, as the mean of these weeks; NaN: a gap.
+
+    None where half of a week's hours or more are not known.
+    """
+    if snapshot.history is None:
+        return None
+    hours = snapshot.history.hours[line, -HOURS:].astype(np.float64).reshape(WEEKS, HOURS_A_WEEK)
+    known = np.count_nonzero(~np.isnan(hours), axis=0)
+    if np.count_nonzero(known) < ENOUGH:
+        return None
+    mean = np.divide(np.nansum(hours, axis=0), known, out=np.full(HOURS_A_WEEK, np.nan), where=known > 0)
+    weekday = (snapshot.history.weekday + DAYS_BEFORE) % 7
+    return np.roll(mean, weekday * 24)
 
 
 def weeks_of_move(
