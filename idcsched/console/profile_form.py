@@ -15,11 +15,11 @@ from idcsched.framework.messages import _
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import PluginEntry, ProfileBody
 from idcsched.language.figures import figure_text
-from idcsched.language.wording import explained
+from idcsched.language.wording import explained, say
 from idcsched.scheduling.plugin_pages import explanation_of, schema_of, shortest_entry, summary_of
 from idcsched.scheduling.plugins import registry
 
-from .scorers import plugin_words
+from .scorers import SUMMARIES, plugin_words
 
 __all__ = ["EntryShown", "Field", "FormShown", "added", "form_of", "posted_body", "weights_of"]
 
@@ -161,12 +161,17 @@ def _entry(index: int, part: Mapping[str, Any], texts: Mapping[str, str], end: f
         name=str(part.get("name", "")),
         plugin=str(part.get("plugin", "")),
         words=plugin_words(str(part.get("plugin", "")), _arguments_in(part)),
-        summary=summary_of(kind) if kind else "",
+        summary=_summary(kind) if kind else "",
         explanation=explanation_of(kind) if kind else "",
         weight=replace(weight, default="0", slider=figure_text(end)) if scores else None,
         arguments=tuple(_arguments(pointer, kind, part, texts)),
         seldom=tuple(_fields(pointer, {name: properties[name] for name in seldom}, part, texts)),
     )
+
+
+def _summary(kind: type[Plugin]) -> str:
+    """Return what a plugin does, that of a built-in one in the reader's language."""
+    return say(SUMMARIES[kind.name], {}) if kind.name in SUMMARIES else summary_of(kind)
 
 
 def _arguments(

@@ -10,7 +10,7 @@ from idcsched.language.figures import figure_text
 from idcsched.language.wording import say
 from idcsched.scheduling.in_words import filter_name
 
-__all__ = ["USED_UP", "Scorers", "plugin_words", "scorer_words"]
+__all__ = ["SUMMARIES", "USED_UP", "Scorers", "plugin_words", "scorer_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,28 @@ KINDS: Final[Mapping[str, Kind]] = {
     "spread": Kind(_("machines there"), _("more machines there")),
     "taint": Kind(_("soft taints"), _("soft taints"), "s-taint"),
 }
+SUMMARIES: Final[Mapping[str, Message]] = {
+    "affinity": _("Operators' affinities and the request's preferences draw it to IDCs or keep it off."),
+    "available": _("Keeps IDCs whose status is online."),
+    "billing_cost": _("What this request adds to the bill of the chosen lines, and what it takes up beside."),
+    "cost": _("The IDC's cost index as it is."),
+    "extender": _("Asks an HTTP service about all survivors of the other filters, in one call."),
+    "isp": _("Keeps IDCs that have an eligible line of the wanted ISPs, any of them or all."),
+    "labels": _("Keeps IDCs that the request's selector matches; its terms are ORed."),
+    "locality": _("Near the client is better."),
+    "metric": _(
+        "Any named metric, in as many entries as a profile needs; a metric of lines is read from the line that the "
+        "request would use."
+    ),
+    "network_flow": _("The chosen lines must carry the bandwidth; more room left is better."),
+    "partition": _("Keeps IDCs of the partition (the operator's own grouping) that the request names."),
+    "region": _("The request is about the IDCs of its regions, sub-regions included, and no others."),
+    "resource": _("Rejects overloaded IDCs and those whose stock is short; scores load."),
+    "spread": _("Keeps a tenant's or a business's machines apart, or together."),
+    "taint": _("Rejects IDCs with a hard taint that the request does not tolerate; soft ones cost points."),
+    "tier": _("Keeps IDCs of the tier that the request names, edge or center."),
+}
+"""What each built-in plugin does: the first sentence of its module, here to be translated."""
 USED_UP: Final = _("commit and room used up")
 VALUES: Final[Mapping[str, Message]] = {
     "locality": _("{value} km"),

@@ -9,14 +9,19 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
 from idcsched.accounts.models import User
 from idcsched.accounts.services import tenant_create, user_create
 from idcsched.audit.models import Change
 from idcsched.console import profiles
+from idcsched.console.scorers import SUMMARIES
+from idcsched.framework.registry import load_registry
 from idcsched.inventory.services import region_create, region_scope_create
+from idcsched.language.wording import say
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile
+from idcsched.scheduling.plugin_pages import summary_of
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.revisions import differing
 from idcsched.scheduling.schedule import Scheduled
@@ -312,3 +317,13 @@ def test_what_differs_is_said_in_words() -> None:
         ("/plugins/c/on_missing/score", "c: on_missing: score"),
         ("/plugins#order", "order of the plugins"),
     ]
+
+
+def test_what_each_plugin_does_is_said_in_the_reader_s_language() -> None:
+    """The sentences are those with which the plugins' modules begin, so that docs and console say the same."""
+    plugins = load_registry().plugins
+    assert {name: say(sentence, None) for name, sentence in SUMMARIES.items()} == {
+        name: summary_of(plugin) for name, plugin in plugins.items()
+    }
+    with translation.override("zh-hans"):
+        assert not [name for name, sentence in SUMMARIES.items() if say(sentence, None).isascii()]
