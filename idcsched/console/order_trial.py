@@ -20,7 +20,7 @@ from idcsched.framework.errors import Conflict, IdcschedError
 from idcsched.framework.explain import page_of_list
 from idcsched.framework.request import Request
 from idcsched.language.wording import explained, say
-from idcsched.placement.quota import recommendation_try
+from idcsched.placement.recommending import recommendation_try
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.money_lens import MoneyLens

@@ -15,16 +15,13 @@ from idcsched.db.places import place
 from idcsched.framework.errors import Conflict
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.profile import Profile
 from idcsched.framework.request import Machine, Request
 from idcsched.language.wording import explained
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, capacity
 from idcsched.scheduling.live import live
-from idcsched.scheduling.request_checks import request_check
-from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request, schedule, tenant_of
+from idcsched.scheduling.schedule import tenant_of
 from idcsched.scheduling.unknown_names import looks_up_names
 
-from .callbacks import callback_host_check
 from .lifecycle import HOLDING, State
 from .models import Placement
 
@@ -36,8 +33,6 @@ __all__ = [
     "quota_check",
     "quota_refusal",
     "quota_respected",
-    "recommend",
-    "recommendation_try",
     "tenant_use",
     "use_of",
 ]
@@ -106,39 +101,6 @@ def quota_refusal(tenant: str | None, need: Use, promised: Use = NOTHING) -> Con
     """
     limits, held = _limits_and_use(tenant)
     return None if limits is None else _excess(limits, held + promised, need)
-
-
-@looks_up_names
-def recommend(*, request: Request, principal: Principal, http_request_id: str) -> Scheduled:
-    """Recommend the best IDC for `request` and record the decision; raises Invalid, Forbidden or PluginFailed.
-
-    A request beyond the tenant's quota is unschedulable, even where it would fit.
-    """
-    tenant = tenant_of(request, principal)
-    callback_host_check(request.callback_url, live.current().tenants.get(tenant or ""))
-    refusal = quota_refusal(tenant, use_of(request))
-    return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
-
-
-@looks_up_names
-def recommendation_try(
-    *, request: Request, principal: Principal, reference: str, policy: Profile | None = None
-) -> MadeDecision:
-    """Decide as `recommend` would, or by `policy`, without a record and without counting in the service's metrics.
-
-    `reference` decides ties of a request that has no id. Raises Invalid, Forbidden, PluginFailed, Unavailable.
-    """
-    request_check(request)
-    tenant = tenant_of(request, principal)
-    return decide_request(
-        request=request,
-        tenant=tenant,
-        actor=principal.username,
-        http_request_id=reference,
-        policy=policy,
-        refusal=quota_refusal(tenant, use_of(request)),
-        counted=False,
-    )
 
 
 @looks_up_names

@@ -18,7 +18,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, region_scope_create, taint_create
 from idcsched.placement.models import Placement
-from idcsched.placement.quota import recommend as recommended
+from idcsched.placement.recommending import recommend as recommended
 from idcsched.scheduling.instruments import attempts
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision, Profile

@@ -18,7 +18,7 @@ from idcsched.db.places import place
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.request import Request
 from idcsched.placement.documents import PlacementDocument
-from idcsched.placement.quota import recommend
+from idcsched.placement.recommending import recommend
 from idcsched.placement.services import placement_order
 from idcsched.placement.view import LiveView
 from idcsched.scheduling.live import live
