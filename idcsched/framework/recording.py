@@ -159,7 +159,7 @@ def _converted(document: dict[str, Any], kind: type[T], part: Any) -> T:
         if isinstance(part["idcs"], list):
             part |= _by_the_column(part["idcs"], part["lines"], part.pop("hourly", None))
         for name, table in (("idcs", IdcTable), ("lines", LineColumns)):
-            part[name] = _nothing_of(table, len(part[name]["codes"])) | part[name]
+            _complete(part[name], table)
         decoder_of(kind)
         return msgspec.convert(document, kind, dec_hook=_decode_array)
     except (KeyError, TypeError, msgspec.ValidationError) as error:
@@ -178,9 +178,10 @@ def _by_the_column(idcs: list[Any], lines: list[Any], hourly: Any) -> dict[str, 
     }
 
 
-def _nothing_of(table: type[Any], rows: int) -> dict[str, Any]:
-    """Return the columns of the table for rows of which nothing is known, as for a column that a record lacks."""
-    return {name: column.made([column.missing] * rows) for name, column in columns_of(table).items()}
+def _complete(columns: dict[str, Any], table: type[Any]) -> None:
+    """Add the columns of the table that a record lacks: nothing was known of them then."""
+    rows, declared = len(columns["codes"]), columns_of(table)
+    columns |= {name: column.made([column.missing] * rows) for name, column in declared.items() if name not in columns}
 
 
 def _unpacked(data: bytes, kind: type[T]) -> T:
