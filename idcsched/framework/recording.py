@@ -41,6 +41,7 @@ __all__ = [
 T = TypeVar("T")
 
 FORMAT = 1
+_KINDS = {"f": np.float64, "i": np.int64}  # for arrays that were packed without the width of their numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +209,7 @@ def _decode_array(kind: type, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return np.array(value, dtype=np.str_)
-    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=value["kind"])
+    flat: npt.NDArray[Any] = np.frombuffer(value["data"], dtype=_KINDS.get(value["kind"], value["kind"]))
     return flat.reshape(value["shape"])
 
 
