@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from metrics_ingest.sources.counters import Counted, Held, Reading, rates
@@ -113,5 +114,6 @@ def rates_since_stored(*, source_id: int, readings: Sequence[Reading], rules: st
     of other counters, so they are not compared.
     """
     row = CounterReadings.objects.filter(source_id=source_id, rules=rules).first()
+    decoder_of(list[Held])
     before = [] if row is None else msgspec.msgpack.decode(row.held, type=list[Held])
     return rates(readings, {held.subject: held for held in before}, now=now)

@@ -186,6 +186,7 @@ def _complete(columns: dict[str, Any], table: type[Any]) -> None:
 
 
 def _unpacked(data: bytes, kind: type[T]) -> T:
+    decoder_of(kind)
     try:
         return msgspec.msgpack.decode(zlib.decompress(data), type=kind, dec_hook=_decode_array)
     except (zlib.error, msgspec.DecodeError) as error:

@@ -33,7 +33,7 @@ for _ in range(100):
     row = msgspec.defstruct("Row", [(f"f{number}", int | None, None) for number in range(20)])
     race(msgspec.defstruct("Outer", [("rows", list[row])]))
 """
-TYPED = re.compile(r"msgspec\.(convert\(|json\.(Decoder\(|decode\(.*\btype=))")
+TYPED = re.compile(r"msgspec\.(convert\(|(json|msgpack)\.(Decoder\(|decode\(.*\btype=))")
 KNOWN = {Path("idcsched/demo/showcase.py"), Path("idcsched/framework/decoding.py")}
 """The one has a single thread, the other sees to it."""
 
