@@ -189,7 +189,10 @@ def _stock(state: IdcState) -> list[dict[str, Any]]:
 
 
 def _timeline(row: Idc, state: IdcState, now: datetime) -> dict[str, Any]:
-    """Return the taints with their places on a time line around now, in percent; the last few that are over, too."""
+    """Return the taints with their places on a time line around now, in percent; the last few that are over, too.
+
+    A taint without a start is drawn from the moment on at which it was set.
+    """
     over = taint_windows(row, now, in_state(TaintState.OVER, now))[-OVER:]
     taints = [*state.taints, *reversed(over)]
     moments = [at for taint in taints for at in (taint.starts_at, taint.ends_at) if at is not None]
@@ -200,7 +203,7 @@ def _timeline(row: Idc, state: IdcState, now: datetime) -> dict[str, Any]:
         return min(max(100 * ((at - start) / (end - start)), 0.0), 100.0)
 
     def bar(taint: TaintWindow) -> dict[str, Any]:
-        left = 0.0 if taint.starts_at is None else place(taint.starts_at)
+        left = place(taint.starts_at or taint.created_at)
         right = 100.0 if taint.ends_at is None else place(taint.ends_at)
         return {"taint": taint, "left": f"{left:.2f}%", "width": f"{max(right - left, 0.5):.2f}%"}
 

@@ -26,6 +26,7 @@ from idcsched.inventory.admin.taint_forms import LASTS, SelectionTaintForm
 from idcsched.inventory.choices import Effect
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.scope import idcs_within
+from idcsched.inventory.taint_state import TaintState, in_state
 from idcsched.language.wording import explained
 from idcsched.placement.selectors import standing_in
 from idcsched.planning.taint_consequence import Consequence, taints_consequence
@@ -241,6 +242,7 @@ def _sheet(request: HttpRequest, chosen: Chosen, one: Idc | None = None) -> Http
         "window": sheet.window,
         "standing": sheet.standing,
         "where": _where(chosen.rows),
+        "present": _present(chosen.rows),
     }
     return shown(request, "taint.html", context, status=sheet.status)
 
@@ -286,6 +288,14 @@ def _where(rows: Sequence[Idc]) -> str:
     if len(rows) == 1:
         return str(rows[0].code)
     return ngettext("this %(count)d IDC", "these %(count)d IDCs", len(rows)) % {"count": len(rows)}
+
+
+def _present(rows: Sequence[Idc]) -> Sequence[tuple[str, Taint, str]]:
+    """Return the taints that the IDCs have or will have: the IDC, the taint, and when; one query, bounded in rows."""
+    now = timezone.now()
+    taints = Taint.objects.exclude(in_state(TaintState.OVER, now)).filter(idc__in=rows).select_related("idc")
+    first = taints.order_by("idc__code", "starts_at", "id")[:NAMED]
+    return [(taint.idc.code, taint, _window(_if_coming(taint.starts_at), taint.ends_at)) for taint in first]
 
 
 def _filled(request: HttpRequest) -> dict[str, Any]:

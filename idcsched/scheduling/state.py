@@ -106,6 +106,7 @@ class TaintWindow(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     starts_at: datetime | None
     ends_at: datetime | None
+    created_at: datetime
     state: Stands
 
     def __str__(self) -> str:
@@ -196,6 +197,7 @@ def taint_windows(idc: Idc, now: datetime, condition: Q) -> tuple[TaintWindow, .
             reason=row.reason,
             starts_at=row.starts_at,
             ends_at=row.ends_at,
+            created_at=row.created_at,
             state=cast("Stands", state_of(row, now).value),
         )
         for row in rows

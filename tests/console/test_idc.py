@@ -134,6 +134,15 @@ def test_an_operator_lifts_a_taint_right_here(client: Client, idc: Idc) -> None:
         assert client.post(PAGE, nothing).status_code == 302
 
 
+def test_a_taint_without_a_start_is_drawn_from_when_it_was_set(client: Client, idc: Idc) -> None:
+    """The time line begins two days ago and ends in seven: a taint of a day ago begins at a ninth of it."""
+    taint_create(idc=idc, key="power")
+    Taint.objects.update(created_at=timezone.now() - timedelta(days=1))
+    section = text_of(logged_in(client)).partition('id="taints-title"')[2]
+    left = re.findall(r'<rect class="level bad" x="([0-9.]+)%"', section)
+    assert [float(place) for place in left] == [pytest.approx(100 / 9, abs=0.1)]
+
+
 def test_what_was_lifted_is_set_again_from_a_form_that_is_filled_in(client: Client, idc: Idc) -> None:
     taint = taint_create(idc=idc, key="power", value="a&b", reason="the UPS", ends_at=timezone.now() + HOUR)[0]
     page = logged_in(client).post(PAGE, {"lift": taint.pk}, follow=True).content.decode()

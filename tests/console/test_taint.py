@@ -102,6 +102,26 @@ def test_one_idc_has_an_address_of_its_own(browser: Browser, idcs: dict[str, Idc
     assert client.get("/console/idcs/nope/taint/").status_code == 404
 
 
+def test_it_tells_the_taints_that_an_idc_has_already(browser: Browser, idcs: dict[str, Idc]) -> None:
+    """Those in force and those to come, with their windows; what is over is not told."""
+    now, hour = timezone.now(), timedelta(hours=1)
+    client = browser("operator")
+    client.cookies["zone"] = "Asia%2FTokyo"
+    assert "already" not in sent(client.get(ONE))
+    starts = now + 30 * hour
+    taint_create(idc=idcs["gz-1"], key="power", reason="OPS-2")
+    taint_create(idc=idcs["gz-1"], key="fan", starts_at=starts, ends_at=starts + hour)
+    taint_create(idc=idcs["gz-1"], key="gone", starts_at=now - 2 * hour, ends_at=now - hour)
+    taint_create(idc=idcs["bj-1"], key="other")
+    for address, expected, absent in ((ONE, "It has already:", "other"), (f"{MANY}?idc=gz-1", "gz-1 <code>", "other")):
+        told = sent(client.get(address)).partition('id="present"')[2].partition("</p>")[0]
+        assert expected in told
+        assert "<code>power:NoSchedule</code> OPS-2" in told
+        start, end = (f"{at.astimezone(ZoneInfo('Asia/Tokyo')):%m-%d %H:%M}" for at in (starts, starts + hour))
+        assert f"<code>fan:NoSchedule</code> ({start} – {end})" in told
+        assert not {word for word in ("gone", absent) if word in told}
+
+
 def test_it_ends_by_itself_after_the_hours_chosen(browser: Browser, idcs: dict[str, Idc]) -> None:
     browser("operator").post(ONE, {**FORM, "lasts": "4"})
     taint = Taint.objects.get()

@@ -62,7 +62,10 @@ class SelectionTaintForm(forms.ModelForm):
     class Meta:
         model = Taint
         fields = [name for name in FIELDS if name != "lasts"]
-        help_texts: Mapping[str, Any] = {"starts_at": _("Empty: from now on.")}
+        help_texts: Mapping[str, Any] = {
+            "starts_at": _("Empty: from now on."),
+            "ends_at": _("Empty: as chosen above, or else until it is lifted."),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
