@@ -27,6 +27,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import TaintFact, World
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 
@@ -49,7 +50,7 @@ def snapshot(world: World) -> Snapshot:
 
 
 def told(picture: Snapshot, policy: Profile, request: Request) -> None:
-    answer(decide(request, picture, policy, now=NOW))
+    answer(decide(Question(request, picture, policy, now=NOW)))
 
 
 def decided(world: World, policy: Profile | None = None, asked: list[Request] | None = None) -> Point:

@@ -26,14 +26,7 @@ def answered(case: str) -> Any:
     inputs = unpack((FOLDER / f"{case}.inputs").read_bytes())
     document = json.loads((FOLDER / f"{case}.profile.json").read_text())
     profile = compile_profile(convert(document, ProfileBody), load_registry(), code="golden", revision=1)
-    decision = decide(
-        inputs.request,
-        inputs.snapshot(),
-        profile,
-        now=inputs.now,
-        reference=inputs.reference,
-        labels=inputs.labels,
-    )
+    decision = decide(inputs.question(profile))
     return json.loads(msgspec.json.encode(answer(decision, explain="full")))
 
 

@@ -36,14 +36,7 @@ def test_it_works() -> None:
 def test_it_is_decided_as_the_rules_of_today_say(recorded: Any) -> None:
     inputs = unpack(base64.b64decode(recorded["inputs"]))
     profile = compile_profile(convert(recorded["profile"], ProfileBody), load_registry(), code="test", revision=1)
-    decision = decide(
-        inputs.request,
-        inputs.snapshot(),
-        profile,
-        now=inputs.now,
-        reference=inputs.reference,
-        labels=inputs.labels,
-    )
+    decision = decide(inputs.question(profile))
     found = json.loads(msgspec.json.encode(answer(decision, explain="full")))
     for part in (found, *found["candidates"]):
         for name in ("shape_from", "shape_note", "chosen", "bill", "bill_unknown", "worth"):

@@ -11,6 +11,7 @@ from bench.measuring import each
 from bench.row import Row, Sides, Workshop
 from bench.rows.engine import decided
 from idcsched.framework.batch import Batch
+from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.framework.spreading import solution_answer, solve, tenancies_of
 
@@ -29,7 +30,7 @@ def batch(asked: Sequence[Request]) -> None:
     """As `schedule/batch/` does it, but for the records and the encoding."""
     profile, together = default_profile(), Batch(snapshot_of(IDCS))
     for request in asked:
-        solution = solve(request, together.snapshot, profile, now=NOW)
+        solution = solve(Question(request, together.snapshot, profile, now=NOW))
         solution_answer(solution, explain="none")
         together.take(tenancies_of(solution, tenant="t", business=""))
 

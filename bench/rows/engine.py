@@ -21,6 +21,7 @@ from idcsched.framework.capacity import BANDWIDTH
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import Explain, answer
 from idcsched.framework.memory import Memory
+from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Headcounts, MetricColumn, Snapshot
 from tests.servers import postgresql
@@ -80,7 +81,7 @@ def first(idcs: int, _: Workshop) -> Sides:
 
 
 def decided(snapshot: Snapshot, request: Request, *, explain: Explain = "summary") -> Answer:
-    return answer(decide(request, snapshot, default_profile(), now=NOW), explain=explain, top=TOP)
+    return answer(decide(Question(request, snapshot, default_profile(), now=NOW)), explain=explain, top=TOP)
 
 
 def in_milliseconds(measure: Measure) -> Measure:
@@ -113,7 +114,7 @@ def beside_sql(idcs: int, workshop: Workshop) -> Sides:
         return row
 
     sql.fill(found, "%s", idcs)
-    same = answer(decide(ours.question(), ours.same_fleet(idcs), ours.same_policy(), now=NOW))
+    same = answer(decide(Question(ours.question(), ours.same_fleet(idcs), ours.same_policy(), now=NOW)))
     if same.idc is None or same.idc.code != ask()[1]:
         raise AssertionError("SQL decides otherwise than we do")
     times = 20
@@ -139,7 +140,7 @@ def full(idcs: int, _: Workshop) -> Sides:
     snapshot, encode = snapshot_of(idcs), msgspec.json.Encoder().encode
 
     def ask(request: Request) -> bytes:
-        return encode(answer(decide(request, snapshot, default_profile(), now=NOW), explain="full"))
+        return encode(answer(decide(Question(request, snapshot, default_profile(), now=NOW)), explain="full"))
 
     return Sides(each([partial(ask, request) for request in requests(10)], scale=1e3), 45.0)
 

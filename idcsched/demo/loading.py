@@ -50,7 +50,7 @@ def demo_load(*, now: datetime) -> dict[str, int]:
         samples = samples_store(samples=[Sample(**document, at=now) for document in example["samples"]], now=now)
         measured = measurements_store(at=now, now=now)
         shapes_learn(now=now)
-        records_store(orders=orders, placements=placements, policy=policy, tenant=tenant)
+        records_store(orders=orders, placements=placements, tenant=tenant)
         credentials_issue(tenant=tenant)
     return {
         "idcs": len(example["idcs"]) + len(demo("idcs")),

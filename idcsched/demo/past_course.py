@@ -1,6 +1,6 @@
 """Where the demo's past orders stand: decided one after the other, as if idcsched had run in the last weeks."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -17,6 +17,7 @@ from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.decoding import convert
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import MetricColumn, Snapshot
 from idcsched.framework.spreading import solve, tenancies_of
@@ -45,9 +46,7 @@ class DecidedOrder:
     """An order that found a place: what it was decided on, and what it took."""
 
     asked: AskedOrder
-    request: Request
-    labels: Mapping[str, str]
-    snapshot: Snapshot
+    question: Question
     tenancy: Tenancy
 
 
@@ -59,18 +58,13 @@ def course_taken(orders: Sequence[AskedOrder], *, policy: Profile, tenant: str, 
     period = _period(orders, tenant, now)
     course, taken = Course(period), []
     for asked, order in zip(orders, period.orders, strict=True):
-        snapshot = course.seen_by(order)
-        known = {"now": order.at, "reference": order.code, "labels": order.labels}
-        solution = solve(order.request, snapshot, policy, **known)
+        question = course.question(order, policy)
+        solution = solve(question)
         tenancies = tenancies_of(solution, tenant=tenant, business=asked.business)
         course.take(order, tenancies)
         if tenancies:
             (tenancy,) = tenancies  # one, since the orders ask for no spread
-            taken.append(
-                DecidedOrder(
-                    asked=asked, request=order.request, labels=order.labels, snapshot=snapshot, tenancy=tenancy
-                )
-            )
+            taken.append(DecidedOrder(asked=asked, question=question, tenancy=tenancy))
     return taken
 
 

@@ -14,7 +14,6 @@ from django.conf import settings
 
 from idcsched.accounts.models import Tenant
 from idcsched.audit.writing import write
-from idcsched.framework.profile import Profile
 from idcsched.framework.spreading import Solution, solution_answer, solve
 from idcsched.inventory.models import Idc
 from idcsched.ledger.taking import Stay, claims_fade, claims_fade_begin, claims_release, claims_take
@@ -56,17 +55,16 @@ def placements_store(*, orders: Sequence[DecidedOrder], tenant: Tenant, now: dat
 
 
 @write()
-def records_store(
-    *, orders: Sequence[DecidedOrder], placements: Sequence[Placement], policy: Profile, tenant: Tenant
-) -> None:
+def records_store(*, orders: Sequence[DecidedOrder], placements: Sequence[Placement], tenant: Tenant) -> None:
     """Write the record of the decision that each of the placements came of, and what its order adds to the bill."""
     shapes = {(shape.tenant, shape.business): shape for shape in shapes_known()}
     rows = []
     for order, placement in zip(orders, placements, strict=True):
-        known = replace(order, snapshot=replace(order.snapshot, shapes=shapes))
-        solution = _solved(known, policy)
+        snapshot = replace(order.question.snapshot, shapes=shapes)
+        question = msgspec.structs.replace(order.question, snapshot=snapshot)
+        solution = solve(question)
         (taken,) = candidates(solution.decision, at_most=1)
-        rows.append(_record_row(known, placement, solution, tenant))
+        rows.append(_record_row(replace(order, question=question), placement, solution, tenant))
         placement.bill = msgspec.to_builtins(taken.bill)
     decisions_insert(rows)
     Placement.objects.bulk_update(placements, ["bill"])
@@ -92,7 +90,7 @@ def _placement(order: DecidedOrder, idc: Idc, tenant: Tenant, now: datetime) -> 
         actor=ACTOR,
         request_id=asked.code,
         action=Action.RESERVE,
-        request=msgspec.to_builtins(order.request),
+        request=msgspec.to_builtins(order.question.request),
         state=State.RELEASED if Move.GONE in moves else State.ACTIVE,
         version=len(moves),
         idc=idc,
@@ -103,7 +101,7 @@ def _placement(order: DecidedOrder, idc: Idc, tenant: Tenant, now: datetime) -> 
         ],
         business=asked.business,
         machine_count=asked.machines,
-        bandwidth_mbps=order.request.bandwidth,
+        bandwidth_mbps=order.question.request.bandwidth,
         decision_id=id_of(asked.at),
         created_at=asked.at,
         changed_at=max(moves.values()),
@@ -153,34 +151,25 @@ def _take(order: DecidedOrder, placement: Placement, idc: Idc, now: datetime) ->
         )
 
 
-def _solved(order: DecidedOrder, policy: Profile) -> Solution:
-    known = {"now": order.asked.at.timestamp(), "reference": order.asked.code, "labels": order.labels}
-    return solve(order.request, order.snapshot, policy, **known)
-
-
 def _record_row(order: DecidedOrder, placement: Placement, solution: Solution, tenant: Tenant) -> Decision:
-    notebook, profile = Notebook(), solution.decision.profile
+    notebook, question = Notebook(), order.question
     scheduled = Scheduled(
         decision_id=str(placement.decision_id),
         request_id=order.asked.code,
-        http_request_id=order.asked.code,
+        http_request_id=question.reference,
         **msgspec.structs.asdict(solution_answer(solution, say=notebook.say)),
         degraded=False,
-        profile=ProfileBrief(profile.code, profile.revision),
-        snapshot=SnapshotBrief(order.snapshot.id, 0.0),
+        profile=ProfileBrief(question.profile.code, question.profile.revision),
+        snapshot=SnapshotBrief(question.snapshot.id, 0.0),
         commit_token=None,
         elapsed_ms=0.0,
     )
     record = DecisionRecord(
         scheduled=scheduled,
         notebook=notebook,
-        request=order.request,
-        snapshot=order.snapshot,
+        question=question,
         tenant=tenant.code,
-        labels=order.labels,
-        replies={},
         actor=ACTOR,
-        now=order.asked.at.timestamp(),
         noted=tuple(noted_idcs(solution.decision, [order.tenancy.idc])),
     )
     row = record.row({tenant.code: tenant.pk})

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from .answer import PluginError
-from .context import Clock, Cycle
+from .context import Cycle
 from .decision import Decision, Judgement
 from .errors import PluginFailed
 from .external import Query, Reply
@@ -26,6 +26,7 @@ from .naming import check_names
 from .one_by_one import visit
 from .plugin import METRIC_UNKNOWN, Note, Reason, Rejection, Universe, Verdict
 from .profile import Entry, Profile
+from .question import Question
 from .ranking import pick, rank
 from .request import Request
 from .scoring import run_scorers
@@ -41,27 +42,15 @@ NO_GROUP = Reason(
 )
 
 
-def decide(
-    request: Request,
-    snapshot: Snapshot,
-    profile: Profile,
-    *,
-    now: float,
-    reference: str = "",
-    labels: Mapping[str, str] | None = None,
-    replies: Mapping[str, Reply] | None = None,
-    clock: Clock | None = None,
-) -> Decision:
-    """Find the best IDC for `request`, why it is the best, and why the others are not.
+def decide(question: Question) -> Decision:
+    """Find the best IDC for the request, why it is the best, and why the others are not.
 
-    `reference` seeds the hash that decides ties where the request has no id of its own; `labels` are the request's
-    labels and those that the server adds; `replies` are the external services' replies to `queries`, by profile entry.
     Raises Invalid for names that do not exist, PluginFailed where the profile says that a failing plugin fails the
-    decision. A `clock` only measures how long plugins take; the decision does not depend on it.
+    decision.
     """
-    seed = request.request_id or reference
-    ctx = resolve(request, snapshot, profile, now=now, labels=labels, clock=clock)
-    ctx.replies = _replies_or_failures(replies or {}, request, snapshot, profile, now=now, labels=labels)
+    profile, seed = question.profile, question.request.request_id or question.reference
+    ctx = resolve(question)
+    ctx.replies = _replies_or_failures(question)
     judgements = run_filters(ctx, profile)
     group = choose_group(ctx, profile, judgements, seed)
     survivors = ctx.narrowed(group.survivors)
@@ -85,32 +74,22 @@ def decide(
     )
 
 
-def queries(
-    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None = None
-) -> tuple[Query, ...]:
+def queries(question: Question) -> tuple[Query, ...]:
     """Return the queries that external services must answer before `decide`.
 
     They are about the IDCs that the filters of all plugins without `gather` keep; filters that judge one IDC at a time
     are not run. Raises what `decide` raises. A plugin whose `gather` fails finds that failure in `decide`, as a reply.
     """
-    gathered = _gather(request, snapshot, profile, now=now, labels=labels)
-    return tuple(query for query in gathered if isinstance(query, Query))
+    return tuple(query for query in _gather(question) if isinstance(query, Query))
 
 
-def resolve(
-    request: Request,
-    snapshot: Snapshot,
-    profile: Profile,
-    *,
-    now: float,
-    labels: Mapping[str, str] | None,
-    clock: Clock | None = None,
-) -> Cycle:
+def resolve(question: Question) -> Cycle:
     """Return the cycle with the rows that the request is about; raises Invalid for names that do not exist."""
+    request, snapshot, profile, now = question.request, question.snapshot, question.profile, question.now
     if request.hypothetical is not None:
         snapshot = suppose(snapshot, request.hypothetical, now=now)
     check_names(request, snapshot, profile)
-    labels = labels or request.labels or {}
+    labels = question.labels or request.labels or {}
     ctx = Cycle(
         request=request,
         snapshot=snapshot,
@@ -119,7 +98,7 @@ def resolve(
         shape=order_shape(request, labels, snapshot.shapes),
         line_policy=_line_policy(request, snapshot, profile),
         rows=slice(0, snapshot.size),
-        clock=clock,
+        clock=question.clock,
     )
     return replace(ctx, rows=_universe(ctx, profile), choice=None)  # lines are chosen anew, for these rows
 
@@ -290,29 +269,21 @@ def _kept_by_all(ctx: Cycle, judgements: list[Judgement]) -> Mask:
     return alive
 
 
-def _replies_or_failures(
-    replies: Mapping[str, Reply],
-    request: Request,
-    snapshot: Snapshot,
-    profile: Profile,
-    *,
-    now: float,
-    labels: Mapping[str, str] | None,
-) -> Mapping[str, Reply]:
+def _replies_or_failures(question: Question) -> Mapping[str, Reply]:
     """Return the replies; for a plugin without one, run `gather` again and let its failure, if any, be the reply."""
-    if all(entry.name in replies for entry in profile.gatherers):
+    replies = question.replies
+    if all(entry.name in replies for entry in question.profile.gatherers):
         return replies
-    gathered = _gather(request, snapshot, profile, now=now, labels=labels)
+    gathered = _gather(question)
     return {**{failure.plugin: failure for failure in gathered if isinstance(failure, Reply)}, **replies}
 
 
-def _gather(
-    request: Request, snapshot: Snapshot, profile: Profile, *, now: float, labels: Mapping[str, str] | None
-) -> Iterator[Query | Reply]:
+def _gather(question: Question) -> Iterator[Query | Reply]:
     """Yield each gathering plugin's query about the survivors of all other plugins, or its failure as a reply."""
+    profile = question.profile
     if not profile.gatherers:
         return
-    ctx = resolve(request, snapshot, profile, now=now, labels=labels)
+    ctx = resolve(replace(question, clock=None))
     judgements = run_filters(ctx, profile, without_entries={entry.name for entry in profile.gatherers})
     survivors = ctx.narrowed(np.flatnonzero(_kept_by_all(ctx, judgements)))
     for entry in profile.gatherers if survivors.size else ():

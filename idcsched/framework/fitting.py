@@ -17,9 +17,8 @@ from .cycle import NO_GROUP, decide
 from .decision import Decision
 from .explain import first_rejections
 from .labels import Rows
-from .profile import Profile
-from .request import Machine, Request
-from .snapshot import Snapshot
+from .question import Question
+from .request import Machine
 from .wording import Say, Teller, say_english
 
 __all__ = ["FittingCount", "Limit", "count_fitting"]
@@ -47,26 +46,18 @@ class FittingCount:
     bill: Bill | str | None = None
 
 
-def count_fitting(
-    request: Request,
-    snapshot: Snapshot,
-    profile: Profile,
-    *,
-    machine: Machine,
-    at_most: int,
-    say: Say = say_english,
-    **known: Any,
-) -> list[FittingCount]:
-    """Count for every IDC that `request` is about, in the order of the snapshot; takes and raises what `decide` does.
+def count_fitting(question: Question, *, machine: Machine, at_most: int, say: Say = say_english) -> list[FittingCount]:
+    """Count for every IDC that the request is about, in the order of the snapshot; raises what `decide` does.
 
     Each IDC counts for itself, in whichever fallback group it stands.
     """
+    request, profile = question.request, question.profile
     every_idc = replace(profile, fallback=(), candidates_percent=100.0)
 
     def decided(count: int) -> Decision:
         machines = (msgspec.structs.replace(machine, count=count),)
         order = msgspec.structs.replace(request, machines=machines, fallback=None)
-        return decide(order, snapshot, every_idc, **known)
+        return decide(msgspec.structs.replace(question, request=order, profile=every_idc))
 
     groups, first, tell = request.fallback or profile.fallback, decided(1), Teller(say)
     cycle = first.cycle

@@ -9,6 +9,7 @@ from .context import Cycle
 from .cycle import resolve
 from .facts import MetricFact, Samples, World
 from .profile import Entry, Profile, RangeMissing
+from .question import Question
 from .request import Request
 
 __all__ = ["without_range"]
@@ -21,7 +22,7 @@ def without_range(profile: Profile, metrics: Iterable[MetricFact]) -> tuple[str,
         Samples(metric=fact, subjects=np.empty(0, dtype=np.int64), values=no_values, at=no_values) for fact in metrics
     ]
     snapshot = build_snapshot(World(samples=tuple(samples)), id="", built_at=0.0)
-    ctx = resolve(Request(only=()), snapshot, profile, now=0.0, labels=None)
+    ctx = resolve(Question(Request(only=()), snapshot, profile, now=0.0))
     return tuple(entry.name for entry in profile.scorers if _lacks_range(entry, ctx))
 
 

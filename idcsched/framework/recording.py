@@ -21,6 +21,8 @@ from .external import Reply
 from .facts import History, ShapeFact, World
 from .labels import Mask
 from .overlay import Tenancy, with_tenancies
+from .profile import Profile
+from .question import Question
 from .request import Request
 from .rules import VERSION
 from .shape import order_shape
@@ -64,7 +66,7 @@ class RequestInputs:
     """The version of the rules; a record without this field was decided by version 1."""
 
     def replies_by_entry(self) -> dict[str, Reply]:
-        """Return the external services' replies as `decide` takes them."""
+        """Return the external services' replies as a question has them."""
         return {reply.plugin: reply for reply in self.replies}
 
 
@@ -74,6 +76,18 @@ class Inputs(RequestInputs):
 
     world: World
 
+    def question(self, profile: Profile) -> Question:
+        """Return the question that was decided then, to be decided by `profile`."""
+        return Question(
+            self.request,
+            self.snapshot(),
+            profile,
+            now=self.now,
+            reference=self.reference,
+            labels=self.labels,
+            replies=self.replies_by_entry(),
+        )
+
     def snapshot(self) -> Snapshot:
         """Return the snapshot that the decision was made on, as far as the request could see it."""
         world = self.world if self.shape is None else replace(self.world, shapes=(self.shape,))
@@ -81,47 +95,30 @@ class Inputs(RequestInputs):
         return with_tenancies(snapshot, self.taken) if self.taken else snapshot
 
 
-def inputs_of(
-    request: Request,
-    snapshot: Snapshot,
-    *,
-    now: float,
-    reference: str,
-    labels: Mapping[str, str],
-    replies: Mapping[str, Reply] | None = None,
-    taken: Iterable[Tenancy] = (),
-) -> Inputs:
-    """Return the inputs of `decide` without what the request could not see."""
-    asked = request_inputs(request, snapshot, now=now, reference=reference, labels=labels, replies=replies, taken=taken)
+def inputs_of(question: Question, taken: Iterable[Tenancy] = ()) -> Inputs:
+    """Return the inputs of the decision without what the request could not see."""
+    request, snapshot, asked = question.request, question.snapshot, request_inputs(question, taken)
     world = columns_seen_by(request, snapshot).world()
     return _together(asked, replace(world, history=history_seen_by(request, snapshot) if request.bandwidth else None))
 
 
-def request_inputs(
-    request: Request,
-    snapshot: Snapshot,
-    *,
-    now: float,
-    reference: str,
-    labels: Mapping[str, str],
-    replies: Mapping[str, Reply] | None = None,
-    taken: Iterable[Tenancy] = (),
-) -> RequestInputs:
-    """Return the inputs of `decide` but the world, which is the same for all requests about the same IDCs.
+def request_inputs(question: Question, taken: Iterable[Tenancy] = ()) -> RequestInputs:
+    """Return the inputs of the decision but the world, which is the same for all requests about the same IDCs.
 
-    The decision was made on `snapshot` with `taken` laid over.
+    The decision was made on the question's snapshot with `taken` laid over.
     """
+    request, snapshot = question.request, question.snapshot
     seen, row_of = _seen(request, snapshot), snapshot.idcs.row_of
     return RequestInputs(
         request=request,
         snapshot_id=snapshot.id,
         built_at=snapshot.built_at,
-        now=now,
-        reference=reference,
-        labels=labels,
-        replies=tuple((replies or {}).values()),
+        now=question.now,
+        reference=question.reference,
+        labels=question.labels,
+        replies=tuple(question.replies.values()),
         rules=VERSION,
-        shape=order_shape(request, labels, snapshot.shapes).known,
+        shape=order_shape(request, question.labels, snapshot.shapes).known,
         taken=tuple([tenancy for tenancy in taken if seen[row_of[tenancy.idc]]]),
     )
 

@@ -9,9 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from .answer import Answer, Bill, IdcBrief, IdcShare, LineUse
 from .bills import billed, bills, in_all
@@ -21,9 +20,8 @@ from .decision import Decision
 from .explain import Explain, answer, idc_brief, lines_used
 from .messages import _
 from .overlay import Tenancy
-from .profile import Profile
+from .question import Question
 from .request import Machine, Request, Spread
-from .snapshot import Snapshot
 from .wording import Say, say_english
 
 __all__ = ["MOST_SHARES", "Share", "Solution", "first_share", "solution_answer", "solve", "tenancies_of"]
@@ -69,18 +67,18 @@ class Solution:
         return self.decision.scheduled if self.shares is None else bool(self.shares)
 
 
-def first_share(request: Request) -> Request:
-    """Return the request that the ranking is decided for: itself or, under `spread`, that for its first machine."""
-    return request if request.spread is None else _part(request, 0, 1)
+def first_share(question: Question) -> Question:
+    """Return the question that the ranking answers: itself or, under `spread`, that for the first machine."""
+    request = question.request
+    return question if request.spread is None else replace(question, request=_part(request, 0, 1))
 
 
-def solve(request: Request, snapshot: Snapshot, profile: Profile, **known: Any) -> Solution:
-    """Decide a request, and its shares under `spread`; takes and raises what `decide` takes and raises."""
-    first = decide(first_share(request), snapshot, profile, **known)
+def solve(question: Question) -> Solution:
+    """Decide a question, and its shares under `spread`; raises what `decide` raises."""
+    request, first = question.request, decide(first_share(question))
     if request.spread is None:
         return Solution(decision=first)
-    again = {name: value for name, value in known.items() if name != "clock"}
-    finder = _ShareFinder(request, lambda part: decide(part, snapshot, profile, **again), first)
+    finder = _ShareFinder(request, lambda part: decide(replace(question, request=part, clock=None)), first)
     shares = tuple(islice(_shares(request, request.spread, finder), MOST_SHARES)) if first.scheduled else ()
     held, wanted = sum(share.request.machine_count for share in shares), request.machine_count
     return Solution(decision=first, shares=shares if held == wanted else (), held=held, wanted=wanted)
@@ -113,7 +111,7 @@ def solution_answer(
     if not solution.shares:
         return _unspread(ranked, solution, say)
     first, parts = solution.shares[0], [share.bill for share in solution.shares]
-    return msgspec.structs.replace(
+    return replace(
         ranked,
         idc=first.idc,
         lines=first.lines,
@@ -134,9 +132,9 @@ def solution_answer(
 
 def _unspread(ranked: Answer, solution: Solution, say: Say) -> Answer:
     if not solution.decision.scheduled:
-        return msgspec.structs.replace(ranked, idcs=())
+        return replace(ranked, idcs=())
     figures = {"head": ranked.summary, "held": solution.held, "wanted": solution.wanted}
-    return msgspec.structs.replace(
+    return replace(
         ranked,
         result="unschedulable",
         reason_code="none_feasible",
@@ -221,7 +219,7 @@ def _ranked(decision: Decision) -> Iterator[tuple[int, int]]:
 def _part(request: Request, skipped: int, count: int) -> Request:
     """Return the request for `count` of its machines, after those skipped."""
     machines = tuple(_machines(request.machines or (), skipped, count))
-    return msgspec.structs.replace(request, machines=machines, spread=None)
+    return replace(request, machines=machines, spread=None)
 
 
 def _machines(machines: tuple[Machine, ...], skipped: int, count: int) -> Iterator[Machine]:
@@ -231,4 +229,4 @@ def _machines(machines: tuple[Machine, ...], skipped: int, count: int) -> Iterat
         count_here = min(machine_count - skipped_here, count)
         skipped, count = skipped - skipped_here, count - count_here
         if count_here:
-            yield msgspec.structs.replace(machine, count=count_here)
+            yield replace(machine, count=count_here)

@@ -1,7 +1,7 @@
 """Batches whose orders are assigned together, for the smallest bill of all of them."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -13,9 +13,8 @@ from idcsched.framework.batch import Batch as BatchSoFar
 from idcsched.framework.cycle import decide, queries
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import IdcschedError
-from idcsched.framework.external import Reply
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.request import Planned, Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.spreading import Solution, tenancies_of
@@ -56,26 +55,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Order(msgspec.Struct, frozen=True, kw_only=True):
-    """A request with the inputs of its decision."""
+    """A request as it is asked now, and the tenant that it is for."""
 
-    request: Request
-    profile: Profile
+    question: Question
     tenant: str | None
-    labels: Mapping[str, str]
-    replies: Mapping[str, Reply]
-    now: float
-    reference: str
-
-    def decision(self, snapshot: Snapshot) -> Decision:
-        return decide(
-            self.request,
-            snapshot,
-            self.profile,
-            now=self.now,
-            reference=self.reference,
-            labels=self.labels,
-            replies=self.replies,
-        )
 
 
 def batch_by_bill(
@@ -119,7 +102,7 @@ def _planned(
         if isinstance(request, Request) and request.spread is None and request.hypothetical is None:
             try:
                 order = _order(request, principal, http_request_id, picture)
-                decided[number] = order, order.decision(picture.snapshot)
+                decided[number] = order, decide(order.question)
             except IdcschedError:  # such as an unknown name: answering the request will say so
                 continue
     if not decided:
@@ -150,17 +133,15 @@ def _planned(
 def _order(request: Request, principal: Principal, http_request_id: str, picture: LiveState) -> _Order:
     """Return the request with the inputs of its decision; raises Invalid, Forbidden, Unavailable, PluginFailed."""
     tenant = tenant_of(request, principal)
-    profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
-    request = msgspec.structs.replace(request, planned=None)
-    return _Order(
-        request=request,
-        profile=profile,
-        tenant=tenant,
-        labels=labels,
-        replies=ask(queries(request, picture.snapshot, profile, now=now, labels=labels)),
-        now=now,
+    question = Question(
+        msgspec.structs.replace(request, planned=None),
+        picture.snapshot,
+        profile_of(request, tenant, picture),
+        now=time.time(),
         reference=http_request_id,
+        labels=labels_of(request, tenant),
     )
+    return _Order(question=msgspec.structs.replace(question, replies=ask(queries(question))), tenant=tenant)
 
 
 def _one_after_the_other(orders: Sequence[_Order], snapshot: Snapshot) -> list[Pick | None]:
@@ -169,8 +150,8 @@ def _one_after_the_other(orders: Sequence[_Order], snapshot: Snapshot) -> list[P
     for order in orders:
         pick = None
         try:
-            decision = order.decision(batch.snapshot)
-            business = (order.request.labels or {}).get(BUSINESS, "")
+            decision = decide(msgspec.structs.replace(order.question, snapshot=batch.snapshot))
+            business = (order.question.request.labels or {}).get(BUSINESS, "")
             batch.take(tenancies_of(Solution(decision=decision), tenant=order.tenant or "", business=business))
         except IdcschedError:  # a plugin that failed
             decision = None

@@ -269,15 +269,7 @@ class _Search:
 def _alone(order: PastOrder, nobody: Course, policy: Profile) -> Decision | None:
     """Decide an order as if no other one stood; None where the policy can't decide it."""
     try:
-        return decide(
-            order.request,
-            nobody.seen_by(order),
-            policy,
-            now=order.at,
-            reference=order.code,
-            labels=order.labels,
-            replies=order.replies,
-        )
+        return decide(nobody.question(order, policy))
     except IdcschedError:
         return None
 

@@ -16,6 +16,7 @@ from idcsched.framework.labels import Rows
 from idcsched.framework.monthly_bill import HOURS_A_MONTH
 from idcsched.framework.overlay import Tenancy
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.snapshot import Headcounts, Lines, Snapshot
 from idcsched.framework.spreading import solve, tenancies_of
 from metrics_ingest.billing.figures import hour_means, measured_of_days
@@ -59,6 +60,18 @@ class Course:
             self.touched.add(row)
             if self._history is not None and slots.start < self._history[0] * SLOTS_A_DAY:
                 self._history = None
+
+    def question(self, order: PastOrder, policy: Profile) -> Question:
+        """Return what the order asks when it comes, if the earlier ones stood as they do here."""
+        return Question(
+            order.request,
+            self.seen_by(order),
+            policy,
+            now=order.at,
+            reference=order.code,
+            labels=order.labels,
+            replies=order.replies,
+        )
 
     def seen_by(self, order: PastOrder) -> Snapshot:
         """Return what would be known when the order comes, if the earlier ones stood as they do here."""
@@ -175,15 +188,7 @@ def run(period: Period, policy: Profile, *, progress: Callable[[], None] = lambd
     course = Course(period)
     for order in period.orders:
         try:
-            solution = solve(
-                order.request,
-                course.seen_by(order),
-                policy,
-                now=order.at,
-                reference=order.code,
-                labels=order.labels,
-                replies=order.replies,
-            )
+            solution = solve(course.question(order, policy))
             tenant, business = order.labels.get("tenant", ""), order.labels.get("business", "")
             course.take(order, tenancies_of(solution, tenant=tenant, business=business))
         except IdcschedError:

@@ -19,6 +19,7 @@ from idcsched.framework.line_bills import billable_share
 from idcsched.framework.normalize import Floats
 from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.request import Planned, Request
 from idcsched.framework.shape import order_shape
 from idcsched.framework.snapshot import Snapshot
@@ -72,16 +73,9 @@ class Standing:
 
     def decision(self, snapshot: Snapshot, at: datetime) -> Decision:
         """Decide the request on that snapshot, with what outside services say; raises what `decide` raises."""
-        now = at.timestamp()
-        return decide(
-            self.request,
-            snapshot,
-            self.profile,
-            now=now,
-            reference=str(self.placement.pk),
-            labels=self.labels,
-            replies=ask(queries(self.request, snapshot, self.profile, now=now, labels=self.labels)),
-        )
+        key, now = str(self.placement.pk), at.timestamp()
+        question = Question(self.request, snapshot, self.profile, now=now, reference=key, labels=self.labels)
+        return decide(msgspec.structs.replace(question, replies=ask(queries(question))))
 
     def planned(self, place: Planned) -> "Standing":
         """Return the placement with a request that plans to go there."""

@@ -15,6 +15,7 @@ from idcsched.framework.errors import Invalid
 from idcsched.framework.fitting import FittingCount, Limit, count_fitting
 from idcsched.framework.matching import Term, Toleration
 from idcsched.framework.messages import _
+from idcsched.framework.question import Question
 from idcsched.framework.request import Code, Codes, Hypothetical, LabelMap, Machine, Request, Text
 from idcsched.framework.snapshot import Snapshot
 from idcsched.language.wording import say
@@ -127,19 +128,10 @@ def capacity(*, question: CapacityQuestion, principal: Principal, quota: QuotaLe
     picture = without_reserved_room(live.current(), request.priority)
     names_check(request, picture.snapshot)
     tenant = tenant_of(request, principal)
-    profile, labels, now = profile_of(request, tenant, picture), labels_of(request, tenant), time.time()
-    replies = ask(queries(request, picture.snapshot, profile, now=now, labels=labels))
-    fitting = count_fitting(
-        request,
-        picture.snapshot,
-        profile,
-        machine=question.machine,
-        at_most=question.most,
-        say=say,
-        now=now,
-        labels=labels,
-        replies=replies,
-    )
+    profile = profile_of(request, tenant, picture)
+    order = Question(request, picture.snapshot, profile, now=time.time(), labels=labels_of(request, tenant))
+    order = msgspec.structs.replace(order, replies=ask(queries(order)))
+    fitting = count_fitting(order, machine=question.machine, at_most=question.most, say=say)
     if quota is not None and quota.reason is not None:
         fitting = [_limited_by_quota(quota, fits) for fits in fitting]
     return Capacity(

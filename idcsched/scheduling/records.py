@@ -1,17 +1,15 @@
 """The record of a decision: the answer as it was given, the request, and the inputs of the decision."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from uuid import UUID
 
 import msgspec
 from django.conf import settings
 
-from idcsched.framework.external import Reply
 from idcsched.framework.overlay import Tenancy
-from idcsched.framework.recording import RequestInputs, inputs_of, pack, request_inputs
-from idcsched.framework.request import Request
-from idcsched.framework.snapshot import Snapshot
+from idcsched.framework.question import Question
+from idcsched.framework.recording import inputs_of, pack, request_inputs
 from idcsched.scheduling.snapshot_archive import SnapshotArchive
 
 from .models import Decision, IdcOutcome
@@ -27,16 +25,12 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     scheduled: Scheduled
     notebook: Notebook
-    request: Request
-    snapshot: Snapshot
+    question: Question
     tenant: str | None
-    labels: Mapping[str, str]
-    replies: Mapping[str, Reply]
     actor: str
-    now: float
     noted: tuple[NotedIdc, ...] = ()
     taken: tuple[Tenancy, ...] = ()
-    """The tenancies laid over the snapshot: what earlier orders took, or would have taken."""
+    """The tenancies laid over the question's snapshot: what earlier orders took, or would have taken."""
 
     @property
     def size(self) -> int:
@@ -54,42 +48,30 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
 
         With `pictures` the row refers to a picture of the part of the snapshot that was used, else it holds that part.
         """
-        scheduled = self.scheduled
+        scheduled, question = self.scheduled, self.question
+        request, snapshot = question.request, question.snapshot
         keep_inputs = UUID(scheduled.decision_id).int % 100 < settings.RECORD_INPUTS  # a random sample, in per cent
-        picture = pictures.of(self.request, self.snapshot) if keep_inputs and pictures else None
-        history = pictures.of_history(self.request, self.snapshot) if keep_inputs and pictures else None
+        picture = pictures.of(request, snapshot) if keep_inputs and pictures else None
+        history = pictures.of_history(request, snapshot) if keep_inputs and pictures else None
         row = Decision(
             id=UUID(scheduled.decision_id),
-            created_at=datetime.fromtimestamp(self.now, UTC),
+            created_at=datetime.fromtimestamp(question.now, UTC),
             tenant_id=tenants.get(self.tenant or ""),
             tenant_code=self.tenant or "",
             actor=self.actor,
-            request_id=self.request.request_id or "",
+            request_id=request.request_id or "",
             http_request_id=scheduled.http_request_id,
             result=scheduled.result,
             reason_code=scheduled.reason_code or "",
             idc=scheduled.idc.code if scheduled.idc else "",
             profile=scheduled.profile.code,
             profile_revision=scheduled.profile.revision,
-            request=msgspec.to_builtins(self.request),
+            request=msgspec.to_builtins(request),
             answer=msgspec.Raw(msgspec.json.encode(scheduled)),
             sentences=msgspec.Raw(self.notebook.encoded),
-            inputs=self._inputs(request_inputs if picture else inputs_of) if keep_inputs else None,
+            inputs=pack((request_inputs if picture else inputs_of)(question, self.taken)) if keep_inputs else None,
             picture=picture,
             history=history,
         )
         row.noted = self.outcomes
         return row
-
-    def _inputs(self, collect: Callable[..., RequestInputs]) -> bytes:
-        return pack(
-            collect(
-                self.request,
-                self.snapshot,
-                now=self.now,
-                reference=self.scheduled.http_request_id,
-                labels=self.labels,
-                replies=self.replies,
-                taken=self.taken,
-            )
-        )

@@ -24,6 +24,7 @@ from idcsched.framework.hypothetical import suppose
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile as Policy
 from idcsched.framework.profile import ProfileBody, compile_profile
+from idcsched.framework.question import Question
 from idcsched.framework.recording import Inputs, unpack
 from idcsched.framework.request import Hypothetical
 from idcsched.framework.rules import VERSION, changes_since
@@ -185,16 +186,8 @@ def _picture(key: UUID | None) -> bytes | None:
 
 def decided_then(decision: Decision) -> Outcome:
     """Decide again on the recorded inputs, as it was decided then; raises Conflict `inputs_not_kept`."""
-    inputs, policy = recorded_inputs(decision), policy_of(decision.profile, decision.profile_revision)
-    return decide(
-        first_share(inputs.request),
-        inputs.snapshot(),
-        policy,
-        now=inputs.now,
-        reference=inputs.reference,
-        labels=inputs.labels,
-        replies=inputs.replies_by_entry(),
-    )
+    policy = policy_of(decision.profile, decision.profile_revision)
+    return decide(first_share(recorded_inputs(decision).question(policy)))
 
 
 def answer_again(
@@ -223,22 +216,30 @@ def _answer(solution: Solution, inputs: Inputs, notebook: Notebook) -> Answer:
 def _solved_again(
     inputs: Inputs, policy: Policy, data: Data, *, same_policy: bool, what_if: Hypothetical | None = None
 ) -> Solution:
-    request, labels = inputs.request, inputs.labels
-    now, snapshot = (inputs.now, inputs.snapshot()) if data == "then" else (time.time(), live.current().snapshot)
-    if what_if is not None:
-        snapshot = suppose(snapshot, what_if, now=now)
-    if data == "then" and same_policy:
-        replies = inputs.replies_by_entry()
+    if data == "then":
+        question = inputs.question(policy)
     else:
-        questions = queries(first_share(request), snapshot, policy, now=now, labels=labels)
-        replies = ask(questions) if data == "now" else _recorded_replies(inputs, questions)
-    return solve(request, snapshot, policy, now=now, reference=inputs.reference, labels=labels, replies=replies)
+        question = Question(
+            inputs.request,
+            live.current().snapshot,
+            policy,
+            now=time.time(),
+            reference=inputs.reference,
+            labels=inputs.labels,
+        )
+    if what_if is not None:
+        question = msgspec.structs.replace(question, snapshot=suppose(question.snapshot, what_if, now=question.now))
+    if data == "now" or not same_policy:
+        asked = queries(first_share(question))
+        replies = ask(asked) if data == "now" else _recorded_replies(inputs, asked)
+        question = msgspec.structs.replace(question, replies=replies)
+    return solve(question)
 
 
-def _recorded_replies(inputs: Inputs, questions: Iterable[Query]) -> dict[str, Reply]:
-    """Return the recorded replies to the same questions; raises Conflict if one of them was not asked then."""
+def _recorded_replies(inputs: Inputs, asked: Iterable[Query]) -> dict[str, Reply]:
+    """Return the recorded replies to the same queries; raises Conflict if one of them was not asked then."""
     known = {(reply.plugin, reply.asked): reply for reply in inputs.replies}
-    replies = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in questions}
+    replies = {query.plugin: known.get((query.plugin, query.fingerprint)) for query in asked}
     for entry, reply in replies.items():
         if reply is None:
             raise Conflict("inputs_not_kept", _("what {entry} would ask the outside was not asked then"), entry=entry)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from uuid_utils import uuid7
@@ -12,15 +12,14 @@ from idcsched.accounts.roles import Principal
 from idcsched.db.places import place
 from idcsched.framework.answer import Answer
 from idcsched.framework.batch import Batch
-from idcsched.framework.context import Clock
 from idcsched.framework.cycle import queries
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import Conflict, Forbidden, Invalid, Unavailable
 from idcsched.framework.external import Reply
 from idcsched.framework.messages import _
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.request import Request
-from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.spreading import Solution, first_share, solution_answer, solve
 from idcsched.framework.wording import Say
 from idcsched.outbound.asking import ask
@@ -61,20 +60,6 @@ _one_at_a_time: Final = threading.Lock()
 NumPy's operations, and all come later; what is asked of outside services is asked before."""
 
 
-class _Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A request with all inputs of its decision."""
-
-    request: Request
-    picture: LiveState
-    profile: Profile
-    tenant: str | None
-    labels: Mapping[str, str]
-    now: float
-    lag_seconds: float
-    lagging: bool
-    reference: str
-
-
 class MadeDecision(msgspec.Struct, frozen=True, kw_only=True):
     """A decision with its answer, the picture that it was made on, and its record, not stored yet."""
 
@@ -91,7 +76,7 @@ class MadeDecision(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> Scheduled:
         """The answer for clients: in the reader's language, with the commit token. Placing an order needs neither."""
-        token = commit_token(self.scheduled, self.record.request, self.record.tenant)
+        token = commit_token(self.scheduled, self.record.question.request, self.record.tenant)
         return read_struct(msgspec.structs.replace(self.scheduled, commit_token=token), self.record.notebook)
 
 
@@ -136,15 +121,24 @@ def decide_request(
     """
     started = time.perf_counter()
     _check_request(request)
-    available = without_reserved_room(picture or live.current(), request.priority)
-    question = _question(request, tenant, http_request_id, policy, available)
-    names_check(request, question.picture.snapshot)
-    supposition_check(request.hypothetical, question.picture.snapshot, question.profile)
+    picture = without_reserved_room(picture or live.current(), request.priority)
+    seen = SnapshotBrief(picture.snapshot.id, round(live.lag_seconds, 3))
+    lagging = live.lagging
+    question = Question(
+        request,
+        picture.snapshot if after is None else after.snapshot,
+        policy or profile_of(request, tenant, picture),
+        now=time.time(),
+        reference=http_request_id,
+        labels=labels_of(request, tenant),
+    )
+    names_check(request, picture.snapshot)
+    supposition_check(request.hypothetical, picture.snapshot, question.profile)
     with instruments.Attempt(question.profile.code, counted=counted) as attempt:
-        replies = _replies(question, after)
+        question = msgspec.structs.replace(question, replies=_replies(question), clock=attempt.clock)
         notebook = Notebook()
         with _one_at_a_time:
-            solution = _solved(question, replies, attempt.clock, after)
+            solution = solve(question)
             attempt.decided(solution.decision)
             answer = solution_answer(
                 solution, explain=request.explain or "summary", top=request.top or 5, say=notebook.say
@@ -152,54 +146,37 @@ def decide_request(
         if refusal is not None:
             answer = refused_by_quota(answer, notebook.say(refusal.template, refusal.params), notebook.say)
             attempt.result = answer.result
-        scheduled = _scheduled(question, answer, started=started)
-    record = _record(question, scheduled, notebook, actor, replies, after)
-    if request.hypothetical is None:
-        record = msgspec.structs.replace(record, noted=tuple(noted_idcs(solution.decision, _chosen(scheduled))))
-    return MadeDecision(picture=question.picture, solution=solution, scheduled=scheduled, record=record)
-
-
-def _question(
-    request: Request, tenant: str | None, http_request_id: str, policy: Profile | None, picture: LiveState
-) -> _Question:
-    return _Question(
-        request=request,
-        picture=picture,
-        profile=policy or profile_of(request, tenant, picture),
+        scheduled = Scheduled(
+            decision_id=str(uuid7()),
+            request_id=request.request_id,
+            http_request_id=http_request_id,
+            **msgspec.structs.asdict(answer),
+            degraded=bool(answer.plugin_errors) or lagging,
+            profile=ProfileBrief(question.profile.code, question.profile.revision),
+            snapshot=seen,
+            commit_token=None,
+            elapsed_ms=round((time.perf_counter() - started) * 1e3, 3),
+        )
+    snapshot, taken = picture.beneath if after is None else (after.base, after.taken)
+    record = DecisionRecord(
+        scheduled=scheduled,
+        notebook=notebook,
+        question=msgspec.structs.replace(question, snapshot=snapshot),
+        taken=taken,
         tenant=tenant,
-        labels=labels_of(request, tenant),
-        now=time.time(),
-        lag_seconds=live.lag_seconds,
-        lagging=live.lagging,
-        reference=http_request_id,
+        actor=actor,
+        noted=() if request.hypothetical is not None else tuple(noted_idcs(solution.decision, _chosen(scheduled))),
     )
+    return MadeDecision(picture=picture, solution=solution, scheduled=scheduled, record=record)
 
 
-def _replies(question: _Question, after: Batch | None) -> dict[str, Reply]:
+def _replies(question: Question) -> Mapping[str, Reply]:
     """Return the replies of outside services to the question."""
-    request, profile = question.request, question.profile
-    if not profile.gatherers:
+    if not question.profile.gatherers:
         return {}
-    questions = queries(
-        first_share(request), _snapshot(question, after), profile, now=question.now, labels=question.labels
-    )
+    asked = queries(first_share(question))
     with place():
-        return ask(questions)
-
-
-def _solved(question: _Question, replies: Mapping[str, Reply], clock: Clock | None, after: Batch | None) -> Solution:
-    inputs: dict[str, Any] = {
-        "now": question.now,
-        "reference": question.reference,
-        "labels": question.labels,
-        "replies": replies,
-        "clock": clock,
-    }
-    return solve(question.request, _snapshot(question, after), question.profile, **inputs)
-
-
-def _snapshot(question: _Question, after: Batch | None) -> Snapshot:
-    return question.picture.snapshot if after is None else after.snapshot
+        return ask(asked)
 
 
 def refused_by_quota(answer: Answer, reason: str, say: Say) -> Answer:
@@ -217,49 +194,11 @@ def refused_by_quota(answer: Answer, reason: str, say: Say) -> Answer:
     )
 
 
-def _record(
-    question: _Question,
-    scheduled: Scheduled,
-    notebook: Notebook,
-    actor: str,
-    replies: Mapping[str, Reply],
-    after: Batch | None,
-) -> DecisionRecord:
-    snapshot, taken = question.picture.beneath if after is None else (after.base, after.taken)
-    return DecisionRecord(
-        scheduled=scheduled,
-        notebook=notebook,
-        request=question.request,
-        snapshot=snapshot,
-        taken=taken,
-        tenant=question.tenant,
-        labels=question.labels,
-        replies=replies,
-        actor=actor,
-        now=question.now,
-    )
-
-
 def _chosen(scheduled: Scheduled) -> list[str]:
     """Return the IDCs that were chosen: several where the machines are spread, none where nothing fits."""
     if scheduled.idcs:
         return [share.idc for share in scheduled.idcs]
     return [scheduled.idc.code] if scheduled.idc else []
-
-
-def _scheduled(question: _Question, answer: Answer, *, started: float) -> Scheduled:
-    snapshot = question.picture.snapshot
-    return Scheduled(
-        decision_id=str(uuid7()),
-        request_id=question.request.request_id,
-        http_request_id=question.reference,
-        **msgspec.structs.asdict(answer),
-        degraded=bool(answer.plugin_errors) or question.lagging,
-        profile=ProfileBrief(question.profile.code, question.profile.revision),
-        snapshot=SnapshotBrief(snapshot.id, round(question.lag_seconds, 3)),
-        commit_token=None,
-        elapsed_ms=round((time.perf_counter() - started) * 1e3, 3),
-    )
 
 
 def _check_request(request: Request) -> None:

@@ -8,12 +8,13 @@ from bench.fleet import NOW
 from bench.peers import floor, ours, sql
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
+from idcsched.framework.question import Question
 
 SIZES = (50, 400, 2000)
 
 
 def our_best(idcs: int) -> list[tuple[str, float]]:
-    told = answer(decide(ours.question(), ours.same_fleet(idcs), ours.same_policy(), now=NOW), top=floor.TOP)
+    told = answer(decide(Question(ours.question(), ours.same_fleet(idcs), ours.same_policy(), now=NOW)), top=floor.TOP)
     return [(each.idc, each.score) for each in told.candidates or ()]
 
 

@@ -14,6 +14,7 @@ from idcsched.framework.building import build_snapshot
 from idcsched.framework.cycle import decide
 from idcsched.framework.decoding import convert
 from idcsched.framework.explain import answer
+from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.inventory.models import Taint
 from idcsched.scheduling.live import live
@@ -54,11 +55,13 @@ def decided(body: Mapping[str, Any], at: datetime) -> Answer:
     measurements_store(at=at, now=at)
     snapshot = build_snapshot(load_world(), id="then", built_at=at.timestamp())
     decision = decide(
-        convert(dict(body), Request),
-        snapshot,
-        live.current().profiles["default"],
-        now=at.timestamp(),
-        labels={**body["labels"], "tenant": "demo"},
+        Question(
+            convert(dict(body), Request),
+            snapshot,
+            live.current().profiles["default"],
+            now=at.timestamp(),
+            labels={**body["labels"], "tenant": "demo"},
+        )
     )
     return answer(decision, explain="full")
 

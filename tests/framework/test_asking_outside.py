@@ -11,6 +11,7 @@ from idcsched.framework.errors import Invalid, PluginFailed
 from idcsched.framework.external import Query, Reply
 from idcsched.framework.plugin import Plugin, Reason, Verdict
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.testing import NOW, Outcome, decide_for, profile, request, snapshot, world
 
 VETOED = Reason("vetoed", "vetoed", "somebody said no")
@@ -65,7 +66,7 @@ def policy(*entries: Any) -> Profile:
 
 
 def asked(rules: Profile, **fields: Any) -> tuple[Query, ...]:
-    return queries(request(KNOWN, **fields), snapshot(KNOWN), rules, now=NOW)
+    return queries(Question(request(KNOWN, **fields), snapshot(KNOWN), rules, now=NOW))
 
 
 def decided(reply: Reply | None, *, on_error: str | None = None) -> Outcome:

@@ -10,6 +10,7 @@ from idcsched.framework.batch import Batch
 from idcsched.framework.capacity import Claim
 from idcsched.framework.explain import answer
 from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.question import Question
 from idcsched.framework.spreading import solve, tenancies_of
 from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
 
@@ -25,7 +26,7 @@ ORDER = {"machines": [{"bandwidth_mbps": 600}]}
 def winners(together: Batch, times: int) -> list[str | None]:
     policy, found = profile(("network_flow", "network_flow", {"weight": 1})), list[str | None]()
     for _ in range(times):
-        solution = solve(request(together.snapshot, **ORDER), together.snapshot, policy, now=NOW)
+        solution = solve(Question(request(together.snapshot, **ORDER), together.snapshot, policy, now=NOW))
         told = answer(solution.decision)
         found.append(told.idc.code if told.idc else None)
         together.take(tenancies_of(solution, tenant="t", business=""))
@@ -66,8 +67,8 @@ def test_laid_one_upon_the_other_or_all_at_once_is_the_same(data: st.DataObject)
     for _ in range(data.draw(st.integers(2, 5))):
         asked = request(together.snapshot, **data.draw(requests(known)))
         replayed = with_tenancies(together.base, together.taken)
-        solution = solve(asked, together.snapshot, policy, now=NOW)
+        solution = solve(Question(asked, together.snapshot, policy, now=NOW))
         assert answer(solution.decision, explain="full") == answer(
-            solve(asked, replayed, policy, now=NOW).decision, explain="full"
+            solve(Question(asked, replayed, policy, now=NOW)).decision, explain="full"
         )
         together.take(tenancies_of(solution, tenant="t", business="live"))

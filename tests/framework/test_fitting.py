@@ -11,6 +11,7 @@ from idcsched.framework.cycle import decide
 from idcsched.framework.fitting import FittingCount, count_fitting
 from idcsched.framework.plugin import Plugin, Reason, Rejection
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.request import Machine, Request
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
@@ -30,7 +31,9 @@ FLEET: dict[str, IdcSpec] = {
 def fits(fleet: dict[str, IdcSpec] = FLEET, policy: Profile = ROOMY, **asked: Any) -> dict[str, tuple[int, str | None]]:
     machine, at_most = asked.pop("machine", MACHINE), asked.pop("at_most", 1000)
     picture = snapshot(world(fleet))
-    found = count_fitting(request(picture, **asked), picture, policy, machine=machine, at_most=at_most, now=NOW)
+    found = count_fitting(
+        Question(request(picture, **asked), picture, policy, now=NOW), machine=machine, at_most=at_most
+    )
     return {picture.idcs.codes[each.row]: (each.count, each.limit.code if each.limit else None) for each in found}
 
 
@@ -45,7 +48,7 @@ def test_it_works() -> None:
 
 def test_it_says_how_far_the_next_is_off() -> None:
     picture = snapshot(world(FLEET))
-    found = count_fitting(request(picture), picture, ROOMY, machine=MACHINE, at_most=1000, now=NOW)
+    found = count_fitting(Question(request(picture), picture, ROOMY, now=NOW), machine=MACHINE, at_most=1000)
     assert found[0].limit is not None
     assert found[0].limit.reason == "needs 1000 Mbps on ct, 900 left"
     assert found[0].limit.detail["short_by"] == 100
@@ -95,7 +98,7 @@ def test_one_at_a_time() -> None:
 def alone(asked: Request, row: FittingCount, picture: Snapshot, policy: Profile, count: int) -> bool:
     machines = (msgspec.structs.replace(MACHINE, count=count),)
     only = msgspec.structs.replace(asked, only=(picture.idcs.codes[row.row],), machines=machines)
-    return decide(only, picture, policy, now=NOW).scheduled
+    return decide(Question(only, picture, policy, now=NOW)).scheduled
 
 
 @given(worlds(least=1), profiles(), st.integers(1, 40))
@@ -103,7 +106,7 @@ def alone(asked: Request, row: FittingCount, picture: Snapshot, policy: Profile,
 def test_so_many_fit_and_not_one_more(known: Any, policy: Profile, at_most: int) -> None:
     picture = snapshot(known)
     asked = request(picture, region=["A", "B"])
-    found = count_fitting(asked, picture, policy, machine=MACHINE, at_most=at_most, now=NOW)
+    found = count_fitting(Question(asked, picture, policy, now=NOW), machine=MACHINE, at_most=at_most)
     assert [each.row for each in found] == list(range(picture.size))
     for each in found:
         assert each.count == 0 or alone(asked, each, picture, policy, each.count)

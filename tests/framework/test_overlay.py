@@ -16,6 +16,7 @@ from idcsched.framework.facts import HeadcountFact, World
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.overlay import Tenancy, with_tenancies
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
 
 from .fleets import profiles, requests, worlds
@@ -120,8 +121,10 @@ def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, An
     over = snapshot(known)
     for fields in orders:
         asked, anew = request(over, **fields), snapshot(known)
-        decision = decide(asked, over, policy, now=NOW)
-        assert answer(decision, explain="full") == answer(decide(asked, anew, policy, now=NOW), explain="full")
+        decision = decide(Question(asked, over, policy, now=NOW))
+        assert answer(decision, explain="full") == answer(
+            decide(Question(asked, anew, policy, now=NOW)), explain="full"
+        )
         if not decision.scheduled:
             continue
         claims = claims_of(narrowed_to(decision, decision.picked), policy)

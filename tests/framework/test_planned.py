@@ -7,6 +7,7 @@ import pytest
 
 from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
+from idcsched.framework.question import Question
 from idcsched.framework.recording import inputs_of, pack, unpack
 from idcsched.framework.testing import NOW, LineSpec, Outcome, decide_for, profile, request, snapshot, world
 
@@ -93,9 +94,9 @@ def test_a_planned_line_needs_no_excuse() -> None:
 def test_it_is_on_record(idc: str) -> None:
     picture = snapshot(KNOWN)
     asked = request(picture, region="A", machines=[{"bandwidth_mbps": 100}], planned={"idc": idc, "lines": ["cu"]})
-    inputs = unpack(pack(inputs_of(asked, picture, now=NOW, reference="http-1", labels={})))
+    inputs = unpack(pack(inputs_of(Question(asked, picture, profile(), now=NOW, reference="http-1"))))
     first, again = (
-        answer(decide(of, on, ROOMY, now=NOW, reference="http-1", labels={}), explain="full")
+        answer(decide(Question(of, on, ROOMY, now=NOW, reference="http-1", labels={})), explain="full")
         for of, on in ((asked, picture), (inputs.request, inputs.snapshot()))
     )
     assert msgspec.json.encode(first) == msgspec.json.encode(again)

@@ -14,6 +14,7 @@ from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import AffinityFact, History, ShapeFact, World
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.recording import (
     Inputs,
     columns_seen_by,
@@ -29,27 +30,24 @@ from idcsched.framework.testing import NOW, IdcSpec, affinity, profile, request,
 
 from .fleets import questions
 
-Question = tuple[World, Profile, dict[str, Any]]
+Asked = tuple[World, Profile, dict[str, Any]]
+
+
+def of_live(asked: Request, picture: Snapshot, policy: Profile | None = None) -> Question:
+    return Question(asked, picture, policy or profile(), now=NOW, reference="http-1", labels={"business": "live"})
 
 
 def recorded(asked: Request, picture: Snapshot) -> Inputs:
-    return unpack(pack(inputs_of(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})))
+    return unpack(pack(inputs_of(of_live(asked, picture))))
 
 
 def told(asked: Request, picture: Snapshot, policy: Profile) -> bytes:
-    decision = decide(asked, picture, policy, now=NOW, reference="http-1", labels={"business": "live"})
+    decision = decide(of_live(asked, picture, policy))
     return msgspec.json.encode(answer(decision, explain="full"))
 
 
 def again(inputs: Inputs, policy: Profile) -> bytes:
-    decision = decide(
-        inputs.request,
-        inputs.snapshot(),
-        policy,
-        now=inputs.now,
-        reference=inputs.reference,
-        labels=inputs.labels,
-    )
+    decision = decide(inputs.question(policy))
     return msgspec.json.encode(answer(decision, explain="full"))
 
 
@@ -69,7 +67,7 @@ def test_what_was_known_of_the_business_is_kept() -> None:
     asked = request(picture, machines=[{"bandwidth_mbps": 40}])
     labels = {"tenant": "cn", "business": "live"}
 
-    inputs = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels=labels)))
+    inputs = unpack(pack(inputs_of(Question(asked, picture, profile(), now=NOW, labels=labels))))
     (kept,) = inputs.snapshot().shapes.values()
     assert (kept.tenant, kept.business, kept.lines, kept.days, kept.error) == ("cn", "live", 14, 41, 0.06)
     assert kept.hours.tolist() == hours.tolist()
@@ -85,7 +83,7 @@ def test_the_lines_last_thirty_days_are_kept() -> None:
     policy = profile(("bill", "billing_cost", {"weight": 10, "args": {"method": "exact"}}))
     asked = request(picture, region="north", machines=[{"bandwidth_mbps": 40}])
 
-    question = request_inputs(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+    question = request_inputs(of_live(asked, picture))
     parts = pack(columns_seen_by(asked, picture)), pack(history_seen_by(asked, picture))
     for inputs in (recorded(asked, picture), unpack(pack(question), *parts)):
         assert b"would have cost" in again(inputs, policy)
@@ -99,7 +97,9 @@ def test_a_shape_that_was_kept_before_shapes_were_learnt_can_still_be_read() -> 
     hours = np.linspace(0.0, 1.0, 168, dtype=np.float32)
     live = ShapeFact(tenant="cn", business="live", hours=hours)
     picture = snapshot(replace(sample_world(), shapes=(live,)))
-    question = inputs_of(request(picture), picture, now=NOW, reference="", labels={"tenant": "cn", "business": "live"})
+    question = inputs_of(
+        Question(request(picture), picture, profile(), now=NOW, labels={"tenant": "cn", "business": "live"})
+    )
     document = msgspec.msgpack.decode(zlib.decompress(pack(question)))
     del document["shape"]["lines"], document["shape"]["days"], document["shape"]["error"]
     kept = unpack(zlib.compress(msgspec.msgpack.encode(document))).shape
@@ -108,7 +108,7 @@ def test_a_shape_that_was_kept_before_shapes_were_learnt_can_still_be_read() -> 
 
 
 @given(questions())
-def test_for_any_question(question: Question) -> None:
+def test_for_any_question(question: Asked) -> None:
     known, policy, fields = question
     picture = snapshot(known)
     asked = request(picture, **fields)
@@ -117,7 +117,7 @@ def test_for_any_question(question: Question) -> None:
 
 
 @given(questions())
-def test_for_any_question_whose_picture_is_shared(question: Question) -> None:
+def test_for_any_question_whose_picture_is_shared(question: Asked) -> None:
     known, policy, fields = question
     picture = snapshot(known)
     asked = request(picture, **fields)
@@ -126,7 +126,7 @@ def test_for_any_question_whose_picture_is_shared(question: Question) -> None:
 
 
 def apart(asked: Request, picture: Snapshot) -> Inputs:
-    question = request_inputs(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+    question = request_inputs(of_live(asked, picture))
     return unpack(pack(question), pack(columns_seen_by(asked, picture)))
 
 
@@ -232,7 +232,7 @@ def known(value: Any) -> Any:
 def test_records_by_the_row_can_still_be_read() -> None:
     picture = snapshot(sample_world())
     asked = request(picture, machines=[{"bandwidth_mbps": 40}])
-    inputs = inputs_of(asked, picture, now=NOW, reference="http-1", labels={"business": "live"})
+    inputs = inputs_of(of_live(asked, picture))
 
     read = unpack(by_the_row(inputs))
 
@@ -252,7 +252,7 @@ def test_a_column_that_a_record_does_not_have_was_not_known_then() -> None:
     for table, column in (("idcs", "providers"), ("idcs", "taken"), ("lines", "commit"), ("lines", "charge_types")):
         del document[table][column]
 
-    question = request_inputs(asked, picture, now=NOW, reference="", labels={})
+    question = request_inputs(Question(asked, picture, profile(), now=NOW))
     read = unpack(pack(question), zlib.compress(msgspec.msgpack.encode(document))).snapshot()
 
     assert (set(read.idcs.providers), set(read.lines.charge_types.tolist())) == ({""}, {"p95_month"})
@@ -264,7 +264,7 @@ def test_a_column_that_a_record_does_not_have_was_not_known_then() -> None:
 @pytest.mark.parametrize("data", [zlib.compress(msgspec.msgpack.encode(part)) for part in (5, {"lines": 5}, {})])
 def test_what_is_no_part_of_a_snapshot(data: bytes) -> None:
     picture = snapshot(sample_world())
-    question = request_inputs(request(picture), picture, now=NOW, reference="", labels={})
+    question = request_inputs(Question(request(picture), picture, profile(), now=NOW))
     with pytest.raises(ValueError, match="no recorded inputs"):
         unpack(pack(question), data)
 
@@ -285,6 +285,6 @@ def test_what_is_no_record(data: bytes) -> None:
 
 def test_what_cannot_be_recorded_is_said() -> None:
     picture = snapshot(sample_world())
-    inputs = inputs_of(request(picture), picture, now=NOW, reference="", labels={"a": object()})  # type: ignore[dict-item]
+    inputs = inputs_of(Question(request(picture), picture, profile(), now=NOW, labels={"a": object()}))  # type: ignore[dict-item]
     with pytest.raises(NotImplementedError, match="object cannot be recorded"):
         pack(inputs)

@@ -1,9 +1,10 @@
 """What earlier orders have taken is recorded with each decision that saw it."""
 
 from idcsched.framework.overlay import Tenancy
+from idcsched.framework.question import Question
 from idcsched.framework.recording import inputs_of, pack, unpack
 from idcsched.framework.request import Request
-from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
+from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
 
 SNAPSHOT = snapshot(world({"a": IdcSpec(region="A"), "b": IdcSpec(region="B")}))
 TAKEN = tuple(
@@ -13,7 +14,7 @@ TAKEN = tuple(
 
 def kept(question: Request, taken: tuple[Tenancy, ...] = TAKEN) -> list[int]:
     """The numbers of machines of what was taken, after a record was packed and unpacked."""
-    inputs = inputs_of(question, SNAPSHOT, now=NOW, reference="r", labels={}, taken=taken)
+    inputs = inputs_of(Question(question, SNAPSHOT, profile(), now=NOW, reference="r"), taken)
     return [tenancy.machines for tenancy in unpack(pack(inputs)).taken]
 
 

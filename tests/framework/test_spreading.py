@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from idcsched.framework.cycle import decide
 from idcsched.framework.errors import Invalid
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.recording import inputs_of, pack, unpack
 from idcsched.framework.spreading import Solution, solution_answer, solve
 from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
@@ -32,7 +33,7 @@ FLEET: dict[str, IdcSpec] = {
 def spread(count: int, fleet: dict[str, IdcSpec] = FLEET, policy: Profile = ROOMY, **how: Any) -> Solution:
     picture = snapshot(world(fleet))
     asked = request(picture, machines=[{"count": count, "bandwidth_mbps": 100}], spread=how)
-    return solve(asked, picture, policy, now=NOW)
+    return solve(Question(asked, picture, policy, now=NOW))
 
 
 def shares(solution: Solution) -> list[tuple[str, int]]:
@@ -65,7 +66,7 @@ def test_regions_count_together() -> None:
     picture = snapshot(world(fleet, regions={"A": None, "A1": "A", "A2": "A"}))  # type: ignore[arg-type]
     machines = [{"count": 12, "bandwidth_mbps": 100}]
     asked = request(picture, region="A", machines=machines, spread={"max_per_idc": 10, "by": "region"})
-    found = solve(asked, picture, ROOMY, now=NOW)
+    found = solve(Question(asked, picture, ROOMY, now=NOW))
     assert shares(found) == [("a1", 9), ("a2", 1), ("b1", 2)]
 
 
@@ -93,7 +94,7 @@ def test_nobody_fits_at_all() -> None:
 def test_machines_of_several_shapes_keep_their_order() -> None:
     picture = snapshot(world(FLEET))
     machines = [{"count": 2, "bandwidth_mbps": 400}, {"count": 3, "bandwidth_mbps": 100, "name": "small"}]
-    found = solve(request(picture, machines=machines, spread={}), picture, ROOMY, now=NOW)
+    found = solve(Question(request(picture, machines=machines, spread={}), picture, ROOMY, now=NOW))
     told = [
         [(machine.count, machine.bandwidth_mbps) for machine in share.request.machines or ()]
         for share in found.shares or ()
@@ -143,19 +144,19 @@ def test_shares_fit_and_keep_the_limits(case: Any) -> None:
     fleet, count, how = case
     picture = snapshot(world(fleet))
     asked = request(picture, machines=[{"count": count, "bandwidth_mbps": 100}], spread=how)
-    found = solve(asked, picture, ROOMY, now=NOW)
+    found = solve(Question(asked, picture, ROOMY, now=NOW))
     by_domain: dict[str, int] = {}
     for share in found.shares or ():
         alone = msgspec.structs.replace(share.request, only=(share.idc.code,))
-        assert decide(alone, picture, ROOMY, now=NOW).scheduled
+        assert decide(Question(alone, picture, ROOMY, now=NOW)).scheduled
         domain = share.idc.code if how.get("by", "idc") == "idc" else str(fleet[share.idc.code]["provider"])
         by_domain[domain] = by_domain.get(domain, 0) + share.request.machine_count
     if found.shares:
         assert sum(by_domain.values()) == count
         assert max(by_domain.values()) <= how.get("max_per_idc", count)
         assert len(by_domain) >= how.get("min_idcs", 1)
-    again = unpack(pack(inputs_of(asked, picture, now=NOW, reference="", labels={})))
-    replayed = solve(again.request, again.snapshot(), ROOMY, now=NOW)
+    again = unpack(pack(inputs_of(Question(asked, picture, profile(), now=NOW))))
+    replayed = solve(Question(again.request, again.snapshot(), ROOMY, now=NOW))
     assert solution_answer(replayed, explain="full") == solution_answer(found, explain="full")
 
 
@@ -164,5 +165,5 @@ def test_an_idc_that_cannot_hold_the_next_machine_is_passed_over() -> None:
     fleet = {"a": idc(900, stock={"cpu": 1.0}), "b": idc(500, stock={"cpu": 1.0}), "c": idc(300, stock={"cpu": 9.0})}
     picture = snapshot(world(fleet))
     machines = [{"bandwidth_mbps": 100, "cpu": 1}, {"bandwidth_mbps": 100, "cpu": 9}]
-    found = solve(request(picture, machines=machines, spread={"max_per_idc": 1}), picture, ROOMY, now=NOW)
+    found = solve(Question(request(picture, machines=machines, spread={"max_per_idc": 1}), picture, ROOMY, now=NOW))
     assert shares(found) == [("a", 1), ("c", 1)]

@@ -12,6 +12,7 @@ from idcsched.framework.errors import Invalid, PluginFailed
 from idcsched.framework.external import Query, Reply
 from idcsched.framework.facts import MetricFact, World
 from idcsched.framework.profile import Profile
+from idcsched.framework.question import Question
 from idcsched.framework.testing import NOW, Outcome, decide_for, profile, request, snapshot, world
 
 URL = "https://judge.example/idcs?key=1"
@@ -49,7 +50,7 @@ def policy(weight: float = 1.0, on_error: str | None = None, on_missing: Any = N
 def asked(known: World = KNOWN, tenant: str | None = None, fields: dict[str, Any] | None = None, **args: Any) -> Query:
     labels = {"business": "live", **({"tenant": tenant} if tenant else {})}
     wanted = request(known, **HERE, **(fields or {}))
-    (query,) = queries(wanted, snapshot(known), policy(**args), now=NOW, labels=labels)
+    (query,) = queries(Question(wanted, snapshot(known), policy(**args), now=NOW, labels=labels))
     return query
 
 
@@ -125,7 +126,7 @@ def test_what_it_asks_is_json_and_the_same_each_time() -> None:
 
 
 def test_nobody_is_asked_about_nobody() -> None:
-    assert queries(request(KNOWN, only=["off"]), snapshot(KNOWN), policy(), now=NOW) == ()
+    assert queries(Question(request(KNOWN, only=["off"]), snapshot(KNOWN), policy(), now=NOW)) == ()
     outcome = decide_for(KNOWN, policy(), only=["off"])
     assert (outcome.rejections, outcome.answer.plugin_errors) == ({"off": "not_online"}, ())
 

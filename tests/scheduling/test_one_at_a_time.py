@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from time import sleep
-from typing import Any
 
 import pytest
 
+from idcsched.framework.question import Question
+from idcsched.framework.spreading import Solution
 from idcsched.scheduling import schedule
 from idcsched.scheduling.live import live
 from idcsched.scheduling.schedule import decide_request
@@ -17,15 +18,15 @@ pytestmark = pytest.mark.usefixtures("db")
 
 def test_it_works(fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Four threads decide twelve requests: all are answered, and at no time are two threads in the engine."""
-    solve: Callable[..., Any] = schedule.solve
+    solve: Callable[[Question], Solution] = schedule.solve  # type: ignore[attr-defined]
     inside, at_a_time = list[str](), list[int]()
 
-    def solving(*given: Any, **known: Any) -> Any:
+    def solving(question: Question) -> Solution:
         inside.append("a thread")
         at_a_time.append(len(inside))
         sleep(0.01)
         try:
-            return solve(*given, **known)
+            return solve(question)
         finally:
             inside.pop()
 

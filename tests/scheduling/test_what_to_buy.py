@@ -11,6 +11,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.facts import MetricFact
 from idcsched.framework.fitting import count_fitting
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
+from idcsched.framework.question import Question
 from idcsched.framework.registry import load_registry
 from idcsched.framework.request import Machine
 from idcsched.framework.snapshot import Snapshot
@@ -106,7 +107,7 @@ def test_what_gives_out_is_what_to_buy_for_one_machine_more(
 
     def counted(**more: Any) -> dict[str, Any]:
         order, machine = request(known, **asked, **more), Machine(bandwidth_mbps=need)
-        fitting = count_fitting(order, known, profile, machine=machine, at_most=3, now=NOW)
+        fitting = count_fitting(Question(order, known, profile, now=NOW), machine=machine, at_most=3)
         return {known.idcs.codes[each.row]: each for each in fitting}
 
     for idc, fits in counted().items():

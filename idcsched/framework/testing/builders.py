@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypedDict
 
+import msgspec
 import numpy as np
 
 from idcsched.framework.answer import Answer, Score
@@ -30,6 +31,7 @@ from idcsched.framework.matching import parse_terms
 from idcsched.framework.monthly_bill import HOURS_A_MONTH
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
+from idcsched.framework.question import Question
 from idcsched.framework.registry import Registry, load_registry
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
@@ -224,10 +226,10 @@ def decide_for(
     asked = request(known, **fields)
     labels = {**(asked.labels or {}), **({"tenant": asked.tenant} if asked.tenant else {})}
     picture, policy = known if isinstance(known, Snapshot) else snapshot(known), policy or profile()
+    question = Question(asked, picture, policy, now=now, reference=reference, labels=labels)
     if outside is not None:
-        sent = queries(asked, picture, policy, now=now, labels=labels)
-        replies = {query.plugin: Reply(plugin=query.plugin, document=outside(query)) for query in sent}
-    decision = decide(asked, picture, policy, now=now, reference=reference, labels=labels, replies=replies)
+        replies = {query.plugin: Reply(plugin=query.plugin, document=outside(query)) for query in queries(question)}
+    decision = decide(msgspec.structs.replace(question, replies=replies or {}))
     return Outcome(decision, answer(decision, explain=asked.explain or "full", top=asked.top or 5))
 
 
