@@ -21,10 +21,10 @@ from idcsched.framework.explain import page_of_list
 from idcsched.framework.request import Request
 from idcsched.language.wording import explained, say
 from idcsched.placement.recommending import recommendation_try
+from idcsched.scheduling.deciding import MadeDecision, Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile, ProfileRevision
 from idcsched.scheduling.money_lens import MoneyLens
-from idcsched.scheduling.schedule import MadeDecision, Scheduled
 from idcsched.scheduling.services import profile_revise
 from idcsched.scheduling.verdict import Paragraph
 from idcsched.scheduling.why import why

@@ -17,9 +17,9 @@ from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.framework.profile import Entry, Profile
 from idcsched.framework.request import Request
 from idcsched.language.wording import explained
+from idcsched.scheduling.deciding import profile_named
 from idcsched.scheduling.live import LiveState
 from idcsched.scheduling.models import Decision, Shape
-from idcsched.scheduling.schedule import profile_named
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.shapes import shapes_visible
 

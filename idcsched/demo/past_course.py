@@ -23,7 +23,7 @@ from idcsched.framework.snapshot import MetricColumn, Snapshot
 from idcsched.framework.spreading import solve, tenancies_of
 from idcsched.planning.course import Course
 from idcsched.planning.period import PastOrder, Period
-from idcsched.scheduling.schedule import labels_of
+from idcsched.scheduling.deciding import labels_of
 from idcsched.scheduling.world import load_world
 from metrics_ingest.billing.calendar import midnight
 from metrics_ingest.samples.slots import Values

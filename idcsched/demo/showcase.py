@@ -11,8 +11,8 @@ import msgspec
 
 from idcsched.framework.answer import Candidate, Score
 from idcsched.framework.billing import monthly_price
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.in_words import amount, percent, raw_text
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.table import aligned, render
 from idcsched.scheduling.verdict import question
 from idcsched.scheduling.why import Said, Why

@@ -12,9 +12,9 @@ from idcsched.framework.errors import Conflict, IdcschedError, Invalid
 from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.deciding import MadeDecision, Scheduled, decide_request, tenant_of
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request, tenant_of
 
 from .callbacks import callback_host_check
 from .choices import choices
@@ -85,11 +85,9 @@ def _outcome(request: RequestOrError, principal: Principal, http_request_id: str
             return placement_order(
                 request=request, principal=principal, http_request_id=http_request_id, view=lookahead
             )
-        made = _recommend(request, principal, http_request_id, lookahead)
+        return _recommend(request, principal, http_request_id, lookahead).recorded()
     except IdcschedError as error:
         return error
-    recorder.hand_in(made.record)
-    return made.answer
 
 
 def _only_recommends(request: Request) -> bool:

@@ -14,7 +14,7 @@ from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
 from idcsched.jobs.announcing import announce
 from idcsched.outbound.hosts import AllowedHosts
-from idcsched.scheduling.schedule import callback_url_check
+from idcsched.scheduling.deciding import callback_url_check
 
 from .documents import placement_bill
 from .lifecycle import Move

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from uuid_utils.compat import uuid7
 
 from idcsched.framework.claiming import narrowed_to
-from idcsched.scheduling.schedule import MadeDecision
+from idcsched.scheduling.deciding import MadeDecision
 
 from .candidates import Candidate, candidate_of, candidates
 from .lifecycle import Action

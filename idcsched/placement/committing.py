@@ -14,11 +14,11 @@ from idcsched.framework.context import Cycle
 from idcsched.framework.errors import Conflict, FieldError, Invalid, NotFound
 from idcsched.framework.messages import _
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.deciding import MadeDecision, decide_request
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recommendation import Recommendation, recommendation_of
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import policy_of
-from idcsched.scheduling.schedule import MadeDecision, decide_request
 
 from .callbacks import callback_host_check
 from .candidates import Candidate, candidate_of

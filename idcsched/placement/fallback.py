@@ -15,10 +15,10 @@ from idcsched.framework.errors import IdcschedError
 from idcsched.framework.messages import _
 from idcsched.framework.request import Request
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.deciding import MadeDecision, decide_request
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import MadeDecision, decide_request
 
 from .choices import choices
 from .events import advance, placement_locked

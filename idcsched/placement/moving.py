@@ -16,9 +16,9 @@ from idcsched.framework.messages import Message, _
 from idcsched.framework.request import Code, Planned, Request, TtlSeconds
 from idcsched.framework.snapshot import Snapshot
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.deciding import MadeDecision, decide_request
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import MadeDecision, decide_request
 
 from .callbacks import callback_host_check
 from .candidates import Candidate, candidate_of

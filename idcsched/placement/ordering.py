@@ -12,8 +12,8 @@ from idcsched.framework.messages import Message, _
 from idcsched.framework.request import Request
 from idcsched.framework.shortfall import idcs_awaited
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.deciding import MadeDecision, decide_request, tenant_of
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import MadeDecision, decide_request, tenant_of
 
 from .callbacks import callback_host_check
 from .choices import choices, nobody_starts_machines

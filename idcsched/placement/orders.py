@@ -11,7 +11,7 @@ import msgspec
 from idcsched.accounts.models import Tenant
 from idcsched.framework.request import Request
 from idcsched.scheduling.callers import tenant_named
-from idcsched.scheduling.schedule import MadeDecision
+from idcsched.scheduling.deciding import MadeDecision
 
 from .candidates import Candidate
 from .lifecycle import Action

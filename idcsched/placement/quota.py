@@ -18,8 +18,8 @@ from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.request import Machine, Request
 from idcsched.language.wording import explained
 from idcsched.scheduling.capacity import Capacity, CapacityQuestion, QuotaLeft, capacity
+from idcsched.scheduling.deciding import tenant_of
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import tenant_of
 from idcsched.scheduling.unknown_names import looks_up_names
 
 from .lifecycle import HOLDING, State

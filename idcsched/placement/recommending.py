@@ -3,9 +3,9 @@
 from idcsched.accounts.roles import Principal
 from idcsched.framework.profile import Profile
 from idcsched.framework.request import Request
+from idcsched.scheduling.deciding import MadeDecision, Scheduled, decide_request, tenant_of
 from idcsched.scheduling.live import live
 from idcsched.scheduling.request_checks import request_check
-from idcsched.scheduling.schedule import MadeDecision, Scheduled, decide_request, schedule, tenant_of
 from idcsched.scheduling.unknown_names import looks_up_names
 
 from .callbacks import callback_host_check
@@ -22,8 +22,14 @@ def recommend(*, request: Request, principal: Principal, http_request_id: str) -
     """
     tenant = tenant_of(request, principal)
     callback_host_check(request.callback_url, live.current().tenants.get(tenant or ""))
-    refusal = quota_refusal(tenant, use_of(request))
-    return schedule(request=request, principal=principal, http_request_id=http_request_id, refusal=refusal)
+    made = decide_request(
+        request=request,
+        tenant=tenant,
+        actor=principal.username,
+        http_request_id=http_request_id,
+        refusal=quota_refusal(tenant, use_of(request)),
+    )
+    return made.recorded()
 
 
 @looks_up_names

@@ -15,9 +15,9 @@ from uuid_utils.compat import uuid7
 
 from idcsched.inventory.models import Idc
 from idcsched.ledger.taking import Stay, claims_take
+from idcsched.scheduling.deciding import MadeDecision
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.schedule import MadeDecision
 from idcsched.scheduling.services import decisions_insert, with_pictures
 from idcsched.scheduling.snapshot_archive import pictures
 

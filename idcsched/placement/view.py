@@ -11,8 +11,8 @@ from idcsched.framework.overlay import Tenancy
 from idcsched.framework.request import Request
 from idcsched.framework.shortfall import free_part_of
 from idcsched.framework.spreading import tenancies_of
+from idcsched.scheduling.deciding import MadeDecision
 from idcsched.scheduling.live import LiveState, live
-from idcsched.scheduling.schedule import MadeDecision
 
 from .orders import BUSINESS, Take
 from .quota import NOTHING, Use, use_of

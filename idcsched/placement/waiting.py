@@ -33,8 +33,8 @@ from idcsched.framework.shortfall import idcs_awaited, nearest_claims
 from idcsched.jobs.services import lease_give_up, lease_take
 from idcsched.ledger.keeping import Keep, Place, kept_now, kept_settle
 from idcsched.ledger.taking import oversold
+from idcsched.scheduling.deciding import MadeDecision, decide_request
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import MadeDecision, decide_request
 from idcsched.scheduling.services import with_pictures
 
 from .choices import choices

@@ -21,9 +21,9 @@ from idcsched.framework.spreading import Solution, tenancies_of
 from idcsched.outbound.asking import ask
 from idcsched.placement.batching import Batch, Outcome
 from idcsched.placement.orders import BUSINESS
+from idcsched.scheduling.deciding import labels_of, profile_of, tenant_of
 from idcsched.scheduling.live import LiveState, live
 from idcsched.scheduling.reserved_room import without_reserved_room
-from idcsched.scheduling.schedule import labels_of, profile_of, tenant_of
 
 from .optimum import NOWHERE, Status, bill_of, placed, solve
 from .problem import MOST_OPTIONS, Pick, options_of, problem_of

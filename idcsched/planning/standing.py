@@ -27,8 +27,8 @@ from idcsched.ledger.models import Claim as LedgerClaim
 from idcsched.outbound.asking import ask
 from idcsched.placement.lifecycle import HOLDING, State
 from idcsched.placement.models import Placement
+from idcsched.scheduling.deciding import labels_of, profile_of
 from idcsched.scheduling.live import LiveState
-from idcsched.scheduling.schedule import labels_of, profile_of
 
 from .problem import Options, Pick, Plannable, problem_of
 

@@ -1,1 +1,1 @@
-"""Profiles and their revisions, the live snapshot, decision records, and `schedule()`, which brings them together."""
+"""Profiles and their revisions, the live snapshot, decision records, and `decide_request`, which joins them."""

@@ -22,9 +22,9 @@ from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
 from idcsched.scheduling.reserved_room import without_reserved_room
 
+from .deciding import OVER_QUOTA, labels_of, profile_of, tenant_of
 from .live import live
 from .request_checks import names_check
-from .schedule import OVER_QUOTA, labels_of, profile_of, tenant_of
 from .scheduled import ProfileBrief, SnapshotBrief
 
 __all__ = ["Capacity", "CapacityQuestion", "QuotaLeft", "capacity"]

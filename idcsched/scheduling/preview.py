@@ -29,12 +29,12 @@ from idcsched.framework.request import Hypothetical
 from idcsched.framework.shape import order_shape
 from idcsched.framework.snapshot import Snapshot
 
+from .deciding import OVER_QUOTA
 from .live import live
 from .models import Decision, Profile
 from .plugins import registry
 from .profile_checks import profile_check
 from .replay import answer_again, recorded_inputs
-from .schedule import OVER_QUOTA
 from .selectors import decisions_visible
 
 __all__ = ["Mean", "Moved", "Preview", "preview", "what_if_check"]

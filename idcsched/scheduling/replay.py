@@ -32,10 +32,10 @@ from idcsched.framework.spreading import Solution, first_share, solution_answer,
 from idcsched.language.wording import say
 from idcsched.outbound.asking import ask
 
+from .deciding import OVER_QUOTA, refused_by_quota
 from .live import live
 from .models import Decision, Picture, ProfileRevision
 from .plugins import registry
-from .schedule import OVER_QUOTA, refused_by_quota
 from .sentences import Notebook, read, read_struct
 
 __all__ = [

@@ -9,9 +9,9 @@ import msgspec
 from idcsched.framework.answer import Candidate, LineUse, Margin, Score, Stale, Tie
 from idcsched.framework.profile import Profile
 
+from .deciding import Scheduled
 from .in_words import amount
 from .money_lens import money_lens
-from .schedule import Scheduled
 from .verdict import question
 from .why import why, why_not
 

@@ -17,10 +17,10 @@ from idcsched.placement.committing import placement_commit
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Placement
 from idcsched.planning.taint_consequence import Consequence, MovedTo, taint_consequence
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision, IdcOutcome
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_create
 from tests.console.pricing import lines_priced
 from tests.placement.conftest import POLICY, PORTAL, fleet, order, recommend  # noqa: F401 - fixtures, used by name

@@ -16,10 +16,10 @@ from idcsched.accounts.services import tenant_create, user_create
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_create, idc_update
 from idcsched.placement.models import Placement
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_create
 from metrics_ingest.services import Sample, samples_store
 from tests.console.pricing import lines_priced

@@ -19,12 +19,12 @@ from idcsched.console.scorers import SUMMARIES
 from idcsched.framework.registry import load_registry
 from idcsched.inventory.services import region_create, region_scope_create
 from idcsched.language.wording import say
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.plugin_pages import summary_of
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.revisions import differing
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_activate, profile_create, profile_revise
 from tests.placement.conftest import POLICY, fleet, recommend  # noqa: F401 - fixtures, used by name
 

@@ -17,8 +17,9 @@ from idcsched.framework.explain import answer
 from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.inventory.models import Taint
+from idcsched.placement.recommending import recommend as recommended
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import Scheduled, schedule
 from idcsched.scheduling.shipped import SHIPPED
 from idcsched.scheduling.world import load_world
 
@@ -45,7 +46,7 @@ def ask(loaded: datetime) -> Ask:
 
     def asked(**fields: Any) -> Scheduled:
         body = {"machines": [{"bandwidth_mbps": 100}], "explain": "full", **fields}
-        return schedule(request=convert(body, Request), principal=PORTAL, http_request_id="test")
+        return recommended(request=convert(body, Request), principal=PORTAL, http_request_id="test")
 
     return asked
 

@@ -18,9 +18,10 @@ from idcsched.framework.request import Request
 from idcsched.ledger.models import Claim
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
+from idcsched.placement.recommending import recommend as recommended
 from idcsched.placement.services import placement_release, shapes_learn
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Shape, ShapeSource, ShapeVerdict
-from idcsched.scheduling.schedule import Scheduled, schedule
 
 pytestmark = [pytest.mark.usefixtures("db"), pytest.mark.both]
 
@@ -42,7 +43,7 @@ def error(shape: Shape, business: str) -> float:
 
 
 def asked(**fields: object) -> Scheduled:
-    return schedule(request=convert({**ORDER, **fields}, Request), principal=PORTAL, http_request_id="test")
+    return recommended(request=convert({**ORDER, **fields}, Request), principal=PORTAL, http_request_id="test")
 
 
 def test_it_works(loaded: datetime) -> None:

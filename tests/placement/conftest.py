@@ -13,7 +13,8 @@ from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, isp_create, region_create
 from idcsched.placement.models import Placement
 from idcsched.placement.ordering import placement_order
-from idcsched.scheduling.schedule import Scheduled, schedule
+from idcsched.placement.recommending import recommend as recommended
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.services import profile_create
 from metrics_ingest.services import Sample, samples_store
 from tests.keeping import Kept
@@ -70,6 +71,6 @@ def order(fleet: None) -> Callable[..., Placement]:
 @pytest.fixture
 def recommend(fleet: None) -> Callable[..., Scheduled]:
     def make(principal: Principal = PORTAL, **fields: Any) -> Scheduled:
-        return schedule(request=asked(action=None, **fields), principal=principal, http_request_id="http-1")
+        return recommended(request=asked(action=None, **fields), principal=principal, http_request_id="http-1")
 
     return make

@@ -18,10 +18,10 @@ from idcsched.placement.batching import Batch, batch_answer, gang_place
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Placement
 from idcsched.placement.ordering import NoFeasible
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import replay
-from idcsched.scheduling.schedule import Scheduled
 from tests.placement.conftest import PORTAL, ROOMS, asked
 
 Serve = Callable[..., Batch]

@@ -24,7 +24,7 @@ from idcsched.placement.models import Delivery, Placement
 from idcsched.placement.signing import signed_headers
 from idcsched.placement.transitions import placement_confirm, placement_release, placements_expire
 from idcsched.placement.waiting import waiting_try
-from idcsched.scheduling.schedule import Scheduled
+from idcsched.scheduling.deciding import Scheduled
 from tests.outbound.peers import Peer, closed_port, hang_up, huge, in_turn, raw_reply, redirect, silent
 from tests.placement.conftest import PORTAL
 from tests.placement.receiving import FINE, received, receiver, signature_fits
@@ -368,10 +368,12 @@ def test_addresses_that_are_refused(order: Order, allowed: Tenant, url: str, cod
     assert not Placement.objects.exists()
 
 
-def test_a_commit_is_refused_where_the_host_is_not_listed(
+def test_a_commit_is_refused_where_the_host_is_listed_no_more(
     recommend: Callable[..., Scheduled], allowed: Tenant, portal: Peer
 ) -> None:
+    tenant_update(tenant=allowed, changes={"callback_hosts": ["elsewhere.example"]})
     token = recommend(callback_url="http://elsewhere.example/").commit_token
+    tenant_update(tenant=allowed, changes={"callback_hosts": []})
     assert token is not None
     with pytest.raises(Invalid) as refusal:
         placement_commit(commit_token=token, action=Action.RESERVE, principal=PORTAL, http_request_id="http-2")

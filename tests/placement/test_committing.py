@@ -20,10 +20,10 @@ from idcsched.placement.committing import placement_commit
 from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Placement
 from idcsched.scheduling import recommendation
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recommendation import SALT
 from idcsched.scheduling.recorder import recorder
-from idcsched.scheduling.schedule import Scheduled
 from tests.placement.conftest import PORTAL
 
 Recommend = Callable[..., Scheduled]

@@ -21,8 +21,8 @@ from idcsched.placement.reserving import take_together
 from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import LONGEST_KEPT, PATIENCE, waiting_try
 from idcsched.scheduling.capacity import CapacityQuestion, capacity
+from idcsched.scheduling.deciding import Scheduled, decide_request
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import Scheduled, decide_request
 from tests.placement.conftest import PORTAL, asked
 
 Order = Callable[..., Placement]

@@ -32,8 +32,8 @@ from idcsched.placement.services import (
     provider_update,
     waiting_try,
 )
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Decision
-from idcsched.scheduling.schedule import Scheduled
 from tests.keeping import Kept
 from tests.placement.conftest import FLEET, PORTAL
 from tests.placement.starting import at_once, equip, reconfigure, standing, work, work_once

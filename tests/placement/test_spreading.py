@@ -21,10 +21,10 @@ from idcsched.placement.ordering import NoFeasible
 from idcsched.placement.services import placement_commit
 from idcsched.placement.transitions import placement_release
 from idcsched.placement.waiting import waiting_try
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.replay import replay
-from idcsched.scheduling.schedule import Scheduled
 from tests.placement.conftest import PORTAL
 
 Order = Callable[..., Placement]

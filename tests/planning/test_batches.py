@@ -23,10 +23,10 @@ from idcsched.placement.services import batch_answer, gang_place
 from idcsched.planning import batches
 from idcsched.planning.batches import Plan, batch_by_bill
 from idcsched.planning.optimum import solve
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import replay
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.services import profile_create
 from metrics_ingest.services import Sample, samples_store
 from tests.keeping import Kept

@@ -1,5 +1,5 @@
-"""`schedule()` with a real HTTP extender, working or failing: the answer follows the profile, names the failure, and
-can be replayed.
+"""Decisions with a real HTTP extender, working or failing: the answer follows the profile, names the failure, and can
+be replayed.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from idcsched.framework.errors import Conflict, PluginFailed
 from idcsched.framework.request import Request
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.outbound.health import Health, Patience
+from idcsched.scheduling.deciding import Scheduled, decide_request
 from idcsched.scheduling.models import Decision, Profile
 from idcsched.scheduling.preview import preview
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Replayed, replay
-from idcsched.scheduling.schedule import Scheduled, schedule
 from idcsched.scheduling.services import profile_create
 from tests.outbound.peers import (
     Behaviour,
@@ -75,7 +75,7 @@ def body(url: str, entry: dict[str, Any] | None = None, **args: Any) -> dict[str
 
 def scheduled(code: str = "asking") -> Scheduled:
     request = Request(region="A", profile=code, explain="full", request_id="order-1")
-    return schedule(request=request, principal=SOMEBODY, http_request_id="http-1")
+    return decide_request(request=request, tenant=None, actor="somebody", http_request_id="http-1").recorded()
 
 
 def answered(server: Peer | str, entry: dict[str, Any] | None = None, **args: Any) -> Scheduled:

@@ -8,9 +8,9 @@ import pytest
 
 from idcsched.framework.question import Question
 from idcsched.framework.spreading import Solution
-from idcsched.scheduling import schedule
+from idcsched.scheduling import deciding
+from idcsched.scheduling.deciding import decide_request
 from idcsched.scheduling.live import live
-from idcsched.scheduling.schedule import decide_request
 from tests.placement.conftest import asked, fleet  # noqa: F401 - a fixture, used by name
 
 pytestmark = pytest.mark.usefixtures("db")
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("db")
 
 def test_it_works(fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """Four threads decide twelve requests: all are answered, and at no time are two threads in the engine."""
-    solve: Callable[[Question], Solution] = schedule.solve  # type: ignore[attr-defined]
+    solve: Callable[[Question], Solution] = deciding.solve  # type: ignore[attr-defined]
     inside, at_a_time = list[str](), list[int]()
 
     def solving(question: Question) -> Solution:
@@ -36,7 +36,7 @@ def test_it_works(fleet: None, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa
         )
         return made.scheduled.result
 
-    monkeypatch.setattr(schedule, "solve", solving)
+    monkeypatch.setattr(deciding, "solve", solving)
     picture = live.catch_up()
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(decided, range(12))) == {"scheduled"}

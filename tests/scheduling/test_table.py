@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.in_words import amount
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.table import aligned, render
 
 SCORE = {

@@ -24,10 +24,10 @@ from idcsched.framework.answer import Candidate, Rejected, Stale
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.explain import ListName
 from idcsched.placement.orders import PassedOver
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Decision
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.replay import Explanation, Replayed, replay
-from idcsched.scheduling.schedule import Scheduled
 from idcsched.scheduling.selectors import decisions_visible
 from idcsched.scheduling.sentences import read
 from idcsched.scheduling.why import Why, decision_why

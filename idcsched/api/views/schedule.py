@@ -21,9 +21,9 @@ from idcsched.placement.documents import PlacementDocument
 from idcsched.placement.recommending import recommend
 from idcsched.placement.services import placement_order
 from idcsched.placement.view import LiveView
+from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.request_checks import request_check
-from idcsched.scheduling.schedule import Scheduled
 
 __all__ = ["ScheduleView"]
 

@@ -14,10 +14,10 @@ from idcsched.framework.decoding import convert, decode_json
 from idcsched.framework.errors import FieldError, IdcschedError, Invalid
 from idcsched.framework.matching import EFFECTS
 from idcsched.framework.request import Request
+from idcsched.scheduling.deciding import decide_request, tenant_of
 from idcsched.scheduling.live import live
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.request_checks import request_check
-from idcsched.scheduling.schedule import schedule
 from idcsched.scheduling.table import render
 
 LOCAL: Final = Principal(user_id=0, username="recommend", role=Role.ADMIN, all_tenants=True)
@@ -73,11 +73,17 @@ class Command(BaseCommand):
         try:
             live.catch_up()
             request = _request(options)
-            scheduled = schedule(request=request, principal=LOCAL, http_request_id=str(uuid4()))
+            made = decide_request(
+                request=request,
+                tenant=tenant_of(request, LOCAL),
+                actor=LOCAL.username,
+                http_request_id=str(uuid4()),
+            )
         except Invalid as refusal:
             raise CommandError("; ".join(_refused(error, options) for error in refusal.errors)) from refusal
         except IdcschedError as refusal:
             raise CommandError(str(refusal)) from refusal
+        scheduled = made.recorded()
         recorder.settle()
         if options["json"]:
             self.stdout.write(msgspec.json.format(msgspec.json.encode(scheduled), indent=2).decode())

@@ -1,4 +1,4 @@
-"""`schedule()`, which answers a request by the live picture and a profile, and records the decision."""
+"""Decides a request on the live picture by a profile, and makes the record of the decision."""
 
 import threading
 import time
@@ -47,7 +47,6 @@ __all__ = [
     "profile_named",
     "profile_of",
     "refused_by_quota",
-    "schedule",
     "tenant_of",
 ]
 
@@ -79,23 +78,10 @@ class MadeDecision(msgspec.Struct, frozen=True, kw_only=True):
         token = commit_token(self.scheduled, self.record.question.request, self.record.tenant)
         return read_struct(msgspec.structs.replace(self.scheduled, commit_token=token), self.record.notebook)
 
-
-def schedule(
-    *, request: Request, principal: Principal, http_request_id: str, refusal: Conflict | None = None
-) -> Scheduled:
-    """Find the best IDC for `request` and record the decision; raises Invalid, Forbidden or PluginFailed.
-
-    `refusal` is that of the tenant's quota, if the quota does not allow the order.
-    """
-    made = decide_request(
-        request=request,
-        tenant=tenant_of(request, principal),
-        actor=principal.username,
-        http_request_id=http_request_id,
-        refusal=refusal,
-    )
-    recorder.hand_in(made.record)
-    return made.answer
+    def recorded(self) -> Scheduled:
+        """Have the decision recorded, and return the answer for clients."""
+        recorder.hand_in(self.record)
+        return self.answer
 
 
 def decide_request(
