@@ -13,7 +13,7 @@ from bench.rows.engine import decided
 from idcsched.framework.batch import Batch
 from idcsched.framework.question import Question
 from idcsched.framework.request import Request
-from idcsched.framework.spreading import solution_answer, solve, tenancies_of
+from idcsched.framework.spreading import allocations_of, solution_answer, solve
 
 IDCS, REQUESTS = 1000, 1000
 
@@ -32,7 +32,7 @@ def batch(asked: Sequence[Request]) -> None:
     for request in asked:
         solution = solve(Question(request, together.snapshot, profile, now=NOW))
         solution_answer(solution, explain="none")
-        together.take(tenancies_of(solution, tenant="t", business=""))
+        together.take(allocations_of(solution, tenant="t", business=""))
 
 
 def beside_single_calls(_: Workshop) -> Sides:

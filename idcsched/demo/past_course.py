@@ -15,12 +15,12 @@ from uuid_utils.compat import uuid7
 from idcsched.framework.building import build_snapshot
 from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.decoding import convert
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.profile import Profile
 from idcsched.framework.question import Question
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import MetricColumn, Snapshot
-from idcsched.framework.spreading import solve, tenancies_of
+from idcsched.framework.spreading import allocations_of, solve
 from idcsched.planning.course import Course
 from idcsched.planning.period import PastOrder, Period
 from idcsched.scheduling.deciding import labels_of
@@ -47,7 +47,7 @@ class DecidedOrder:
 
     asked: AskedOrder
     question: Question
-    tenancy: Tenancy
+    allocation: Allocation
 
 
 def course_taken(orders: Sequence[AskedOrder], *, policy: Profile, tenant: str, now: datetime) -> list[DecidedOrder]:
@@ -60,11 +60,11 @@ def course_taken(orders: Sequence[AskedOrder], *, policy: Profile, tenant: str, 
     for asked, order in zip(orders, period.orders, strict=True):
         question = course.question(order, policy)
         solution = solve(question)
-        tenancies = tenancies_of(solution, tenant=tenant, business=asked.business)
-        course.take(order, tenancies)
-        if tenancies:
-            (tenancy,) = tenancies  # one, since the orders ask for no spread
-            taken.append(DecidedOrder(asked=asked, question=question, tenancy=tenancy))
+        allocations = allocations_of(solution, tenant=tenant, business=asked.business)
+        course.take(order, allocations)
+        if allocations:
+            (allocation,) = allocations  # one, since the orders ask for no spread
+            taken.append(DecidedOrder(asked=asked, question=question, allocation=allocation))
     return taken
 
 
@@ -76,15 +76,15 @@ def id_of(at: datetime) -> UUID:
 class _MeasuredPeriod(Period):
     """A period in which of each order flows what the demo measures of it, and not what is to be expected of it."""
 
-    def flows(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> Iterator[tuple[int, slice, Values]]:
+    def flows(self, order: PastOrder, allocations: Iterable[Allocation]) -> Iterator[tuple[int, slice, Values]]:
         begin, until = (datetime.fromtimestamp(seconds, UTC) for seconds in (order.at, order.until))
         first = slot_of(self.start.timestamp())
         slots = slots_with_traffic(begin + CONFIRMED_AFTER, until, first=first, count=self.traffic.shape[1])
         use = use_of_business(order.labels["business"], first=first + slots.start, count=slots.stop - slots.start)
-        for tenancy in tenancies:
-            for claim in tenancy.claims:
+        for allocation in allocations:
+            for claim in allocation.claims:
                 if claim.line is not None:
-                    yield self.lines[tenancy.idc, claim.line], slots, (claim.amount * use).astype(np.float32)
+                    yield self.lines[allocation.idc, claim.line], slots, (claim.amount * use).astype(np.float32)
 
 
 def _period(orders: Sequence[AskedOrder], tenant: str, now: datetime) -> Period:

@@ -16,7 +16,7 @@ from idcsched.accounts.models import Tenant
 from idcsched.audit.writing import write
 from idcsched.framework.spreading import Solution, solution_answer, solve
 from idcsched.inventory.models import Idc
-from idcsched.ledger.taking import Stay, claims_fade, claims_fade_begin, claims_release, claims_take
+from idcsched.ledger.taking import Entry, claims_fade, claims_fade_begin, claims_release, claims_take
 from idcsched.placement.candidates import candidates
 from idcsched.placement.lifecycle import Action, Move, State, next_state
 from idcsched.placement.models import Event, Placement
@@ -43,13 +43,13 @@ def placements_store(*, orders: Sequence[DecidedOrder], tenant: Tenant, now: dat
     Returns the placements, in the sequence of the orders.
     """
     idcs = _idcs()
-    placements = [_placement(order, idcs[order.tenancy.idc], tenant, now) for order in orders]
+    placements = [_placement(order, idcs[order.allocation.idc], tenant, now) for order in orders]
     Placement.objects.bulk_create(placements)
     Event.objects.bulk_create(
         event for order, placement in zip(orders, placements, strict=True) for event in _events(order, placement, now)
     )
     for order, placement in zip(orders, placements, strict=True):
-        _take(order, placement, idcs[order.tenancy.idc], now)
+        _take(order, placement, idcs[order.allocation.idc], now)
     claims_fade(now=now, over_seconds=settings.BANDWIDTH_FADE.total_seconds())
     return placements
 
@@ -96,7 +96,7 @@ def _placement(order: DecidedOrder, idc: Idc, tenant: Tenant, now: datetime) -> 
         idc=idc,
         lines=[
             {"line": claim.line, "isp": isps[claim.line], "bandwidth_mbps": claim.amount}
-            for claim in order.tenancy.claims
+            for claim in order.allocation.claims
             if claim.line
         ],
         business=asked.business,
@@ -114,7 +114,7 @@ def _events(order: DecidedOrder, placement: Placement, now: datetime) -> Iterabl
         state = next_state(state, move)
         detail: dict[str, Any] = {}
         if move == Move.RESERVE:
-            detail = {**_choice(order), "claims": msgspec.to_builtins(order.tenancy.claims)}
+            detail = {**_choice(order), "claims": msgspec.to_builtins(order.allocation.claims)}
         yield Event(
             placement=placement, version=version, at=at, move=move, state=state, actor=placement.actor, detail=detail
         )
@@ -122,31 +122,28 @@ def _events(order: DecidedOrder, placement: Placement, now: datetime) -> Iterabl
 
 def _choice(order: DecidedOrder) -> dict[str, Any]:
     """Return which candidate was taken, as decisions and events record it: the first."""
-    return {"idc": order.tenancy.idc, "rank": 1, "because": None, "passed_over": []}
+    return {"idc": order.allocation.idc, "rank": 1, "because": None, "passed_over": []}
 
 
 def _take(order: DecidedOrder, placement: Placement, idc: Idc, now: datetime) -> None:
     """Write into the ledger what the order took, and when it gave that back."""
-    tenancy, tenant, moves = order.tenancy, placement.tenant, _moves(order.asked, now)
-    stay = Stay(
+    allocation, tenant, moves = order.allocation, placement.tenant, _moves(order.asked, now)
+    entry = Entry(
         placement=placement.pk,
-        idc=idc.code,
+        allocation=allocation,
         idc_key=idc.pk,
         line_keys={line.code: line.pk for line in idc.lines.all()},
         tenant_key=tenant.pk,
-        business=tenancy.business,
-        machines=tenancy.machines,
-        claims=tenancy.claims,
     )
-    claims_take([stay], at=moves[Move.RESERVE])
+    claims_take([entry], at=moves[Move.RESERVE])
     claims_fade_begin(placement=placement.pk, since=moves[Move.CONFIRM])
     if Move.GONE in moves:
         claims_release(
             placement=placement.pk,
             idc=idc.code,
             tenant=tenant.code,
-            business=tenancy.business,
-            machines=tenancy.machines,
+            business=allocation.business,
+            machines=allocation.machines,
             at=moves[Move.GONE],
         )
 
@@ -170,7 +167,7 @@ def _record_row(order: DecidedOrder, placement: Placement, solution: Solution, t
         question=question,
         tenant=tenant.code,
         actor=ACTOR,
-        noted=tuple(noted_idcs(solution.decision, [order.tenancy.idc])),
+        noted=tuple(noted_idcs(solution.decision, [order.allocation.idc])),
     )
     row = record.row({tenant.code: tenant.pk})
     row.placement, row.taken = placement.pk, _choice(order)

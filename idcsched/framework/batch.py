@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from .overlay import Tenancy, with_tenancies
+from .overlay import Allocation, with_allocations
 from .snapshot import Snapshot
 
 __all__ = ["Batch"]
 
 MOST_TAKEN = 200
-"""After so many tenancies the snapshot with all of them becomes the base, so that no record grows with the batch."""
+"""After so many allocations the snapshot with all of them becomes the base, so that no record grows with the batch."""
 
 
 class Batch:
@@ -16,11 +16,11 @@ class Batch:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.base = self.snapshot = snapshot
-        self.taken: tuple[Tenancy, ...] = ()
+        self.taken: tuple[Allocation, ...] = ()
 
-    def take(self, tenancies: Sequence[Tenancy]) -> None:
-        """Lay tenancies over `snapshot`; raises KeyError for an unknown IDC, ValueError for an unknown line."""
-        self.snapshot = with_tenancies(self.snapshot, tenancies)
-        self.taken += tuple(tenancies)
+    def take(self, allocations: Sequence[Allocation]) -> None:
+        """Lay allocations over `snapshot`; raises KeyError for an unknown IDC, ValueError for an unknown line."""
+        self.snapshot = with_allocations(self.snapshot, allocations)
+        self.taken += tuple(allocations)
         if len(self.taken) >= MOST_TAKEN:
             self.base, self.taken = self.snapshot, ()

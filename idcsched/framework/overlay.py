@@ -12,10 +12,10 @@ from .memory import sealed
 from .normalize import Floats, rounded
 from .snapshot import Headcounts, Snapshot, Stock
 
-__all__ = ["Tenancy", "with_tenancies"]
+__all__ = ["Allocation", "with_allocations"]
 
 
-class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
+class Allocation(msgspec.Struct, frozen=True, kw_only=True):
     """What one order takes of an IDC: its claims, and how many machines of a tenant and a business it adds."""
 
     idc: str
@@ -25,8 +25,8 @@ class Tenancy(msgspec.Struct, frozen=True, kw_only=True):
     machines: int = 0
 
 
-def with_tenancies(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot:
-    """Return the snapshot as it would be if the ledger held these tenancies, too; ceilings are not checked.
+def with_allocations(snapshot: Snapshot, allocations: Iterable[Allocation]) -> Snapshot:
+    """Return the snapshot as it would be if the ledger held these allocations, too; ceilings are not checked.
 
     Raises KeyError for an unknown IDC, ValueError for an unknown line.
     """
@@ -34,9 +34,9 @@ def with_tenancies(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot
     pending, ordered = lines.pending.copy(), lines.ordered.copy()
     stock, taken = snapshot.stock, dict[str, Floats]()
     headcounts: list[HeadcountFact] = []
-    for tenancy in tenancies:
-        row = snapshot.idcs.row_of[tenancy.idc]
-        for claim in tenancy.claims:
+    for allocation in allocations:
+        row = snapshot.idcs.row_of[allocation.idc]
+        for claim in allocation.claims:
             if claim.line is None:
                 if claim.resource not in taken:
                     taken[claim.resource] = stock.taken[claim.resource].copy()
@@ -45,8 +45,8 @@ def with_tenancies(snapshot: Snapshot, tenancies: Iterable[Tenancy]) -> Snapshot
                 line = _line_of(snapshot, row, claim)
                 pending[line] = rounded(pending[line] + claim.amount)
                 ordered[line] = rounded(ordered[line] + claim.amount)
-        if tenancy.machines:
-            headcounts.append(_headcount(tenancy))
+        if allocation.machines:
+            headcounts.append(_headcount(allocation))
     bandwidth = snapshot.metrics.get(BANDWIDTH)
     return replace(
         snapshot,
@@ -67,5 +67,7 @@ def _line_of(snapshot: Snapshot, row: int, claim: Claim) -> int:
     return snapshot.lines.codes.index(claim.line, first.item(row), first.item(row + 1))
 
 
-def _headcount(tenancy: Tenancy) -> HeadcountFact:
-    return HeadcountFact(idc=tenancy.idc, tenant=tenancy.tenant, business=tenancy.business, machines=tenancy.machines)
+def _headcount(allocation: Allocation) -> HeadcountFact:
+    return HeadcountFact(
+        idc=allocation.idc, tenant=allocation.tenant, business=allocation.business, machines=allocation.machines
+    )

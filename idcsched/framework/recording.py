@@ -20,7 +20,7 @@ from .decoding import decoder_of
 from .external import Reply
 from .facts import History, ShapeFact, World
 from .labels import Mask
-from .overlay import Tenancy, with_tenancies
+from .overlay import Allocation, with_allocations
 from .profile import Profile
 from .question import Question
 from .request import Request
@@ -59,8 +59,8 @@ class RequestInputs:
     replies: tuple[Reply, ...] = ()
     shape: ShapeFact | None = None
     """What was known of the traffic of the request's business."""
-    taken: tuple[Tenancy, ...] = ()
-    """The tenancies of earlier requests of the batch, which the world does not contain."""
+    taken: tuple[Allocation, ...] = ()
+    """The allocations of earlier requests of the batch, which the world does not contain."""
     format: int = FORMAT
     rules: int = 1
     """The version of the rules; a record without this field was decided by version 1."""
@@ -92,17 +92,17 @@ class Inputs(RequestInputs):
         """Return the snapshot that the decision was made on, as far as the request could see it."""
         world = self.world if self.shape is None else replace(self.world, shapes=(self.shape,))
         snapshot = build_snapshot(world, id=self.snapshot_id, built_at=self.built_at)
-        return with_tenancies(snapshot, self.taken) if self.taken else snapshot
+        return with_allocations(snapshot, self.taken) if self.taken else snapshot
 
 
-def inputs_of(question: Question, taken: Iterable[Tenancy] = ()) -> Inputs:
+def inputs_of(question: Question, taken: Iterable[Allocation] = ()) -> Inputs:
     """Return the inputs of the decision without what the request could not see."""
     request, snapshot, asked = question.request, question.snapshot, request_inputs(question, taken)
     world = columns_seen_by(request, snapshot).world()
     return _together(asked, replace(world, history=history_seen_by(request, snapshot) if request.bandwidth else None))
 
 
-def request_inputs(question: Question, taken: Iterable[Tenancy] = ()) -> RequestInputs:
+def request_inputs(question: Question, taken: Iterable[Allocation] = ()) -> RequestInputs:
     """Return the inputs of the decision but the world, which is the same for all requests about the same IDCs.
 
     The decision was made on the question's snapshot with `taken` laid over.
@@ -119,7 +119,7 @@ def request_inputs(question: Question, taken: Iterable[Tenancy] = ()) -> Request
         replies=tuple(question.replies.values()),
         rules=VERSION,
         shape=order_shape(request, question.labels, snapshot.shapes).known,
-        taken=tuple([tenancy for tenancy in taken if seen[row_of[tenancy.idc]]]),
+        taken=tuple([allocation for allocation in taken if seen[row_of[allocation.idc]]]),
     )
 
 

@@ -11,7 +11,7 @@ from .columns import STOCK_RESOURCES
 from .context import Cycle
 from .decision import Decision
 from .labels import Rows
-from .overlay import Tenancy
+from .overlay import Allocation
 from .snapshot import Snapshot
 
 __all__ = ["free_part_of", "idcs_awaited", "nearest_claims"]
@@ -28,18 +28,18 @@ def idcs_awaited(decision: Decision, *, at_most: int = MOST_AWAITED) -> tuple[st
     return tuple(codes[rows[position]] for _, position in sorted(_lacking(decision))[:at_most])
 
 
-def nearest_claims(decision: Decision) -> Tenancy | None:
+def nearest_claims(decision: Decision) -> Allocation | None:
     """Return the request's claims in the IDC of the smallest shortfall that released capacity alone would cover."""
     lacking = list(_lacking(decision))
     return _needed(decision, min(lacking)[1]) if lacking else None
 
 
-def free_part_of(snapshot: Snapshot, wanted: Tenancy) -> Tenancy:
+def free_part_of(snapshot: Snapshot, wanted: Allocation) -> Allocation:
     """Return the part of `wanted` that is free; laid over the snapshot, it is kept from all other requests."""
     row = snapshot.idcs.row_of[wanted.idc]
     left = ((claim, min(claim.amount, _free(snapshot, row, claim))) for claim in wanted.claims)
     claims = (Claim(resource=claim.resource, amount=amount, line=claim.line) for claim, amount in left if amount > 0)
-    return Tenancy(idc=wanted.idc, claims=tuple(claims))
+    return Allocation(idc=wanted.idc, claims=tuple(claims))
 
 
 def _short_of_capacity(decision: Decision) -> Rows:
@@ -61,7 +61,7 @@ def _lacking(decision: Decision) -> Iterator[tuple[float, int]]:
             yield max(lacks, default=0.0), position
 
 
-def _needed(decision: Decision, position: int) -> Tenancy:
+def _needed(decision: Decision, position: int) -> Allocation:
     """Return the request's claims at a position: bandwidth of the lines that it would use, and limited stock."""
     cycle, request = decision.cycle, decision.cycle.request
     row, snapshot = int(cycle.row_numbers[position]), cycle.snapshot
@@ -73,7 +73,7 @@ def _needed(decision: Decision, position: int) -> Tenancy:
         *(Claim(resource=BANDWIDTH, amount=need, line=line) for line in lines),
         *(Claim(resource=name, amount=amount) for name, amount in limited),
     )
-    return Tenancy(idc=snapshot.idcs.codes[row], claims=claims)
+    return Allocation(idc=snapshot.idcs.codes[row], claims=claims)
 
 
 def _free(snapshot: Snapshot, row: int, claim: Claim) -> float:

@@ -19,12 +19,12 @@ from .cycle import decide
 from .decision import Decision
 from .explain import Explain, answer, idc_brief, lines_used
 from .messages import _
-from .overlay import Tenancy
+from .overlay import Allocation
 from .question import Question
 from .request import Machine, Request, Spread
 from .wording import Say, say_english
 
-__all__ = ["MOST_SHARES", "Share", "Solution", "first_share", "solution_answer", "solve", "tenancies_of"]
+__all__ = ["MOST_SHARES", "Share", "Solution", "allocations_of", "first_share", "solution_answer", "solve"]
 
 MOST_SHARES = 1000
 """The largest number of IDCs that one request is spread over."""
@@ -84,13 +84,13 @@ def solve(question: Question) -> Solution:
     return Solution(decision=first, shares=shares if held == wanted else (), held=held, wanted=wanted)
 
 
-def tenancies_of(solution: Solution, *, tenant: str, business: str) -> list[Tenancy]:
+def allocations_of(solution: Solution, *, tenant: str, business: str) -> list[Allocation]:
     """Return what the solution would take as an order; raises PluginFailed."""
     if not solution.scheduled:
         return []
     places = [(share.decision, share.position) for share in solution.shares or ()]
     return [
-        Tenancy(
+        Allocation(
             idc=decision.code(position),
             claims=claims_of(narrowed_to(decision, position), decision.profile),
             tenant=tenant,

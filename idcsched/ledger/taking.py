@@ -25,33 +25,31 @@ from idcsched.audit.writing import write
 from idcsched.feed.services import feed_append, feed_extend
 from idcsched.framework.capacity import Claim as RequestedClaim
 from idcsched.framework.normalize import DECIMALS
+from idcsched.framework.overlay import Allocation
 
 from .keeping import Keep, keep_returned
 from .models import Claim, Headcount, Holding
 
-__all__ = ["Stay", "claim_left", "claims_fade", "claims_fade_begin", "claims_release", "claims_take", "oversold"]
+__all__ = ["Entry", "claim_left", "claims_fade", "claims_fade_begin", "claims_release", "claims_take", "oversold"]
 
 GUARD = "claim_within_ceiling"
 BANDWIDTH = "bandwidth_mbps"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stay:
-    """The stay of a placement in an IDC: its tenant, its number of machines, and the claims that it makes there.
+class Entry:
+    """What a placement takes of an IDC, with the primary keys of what it takes.
 
-    The primary keys come from the snapshot on which the decision was made, so that a later renaming does not matter.
-    `behind` is the order's priority if capacity kept for waiting orders of the same or a higher priority may not be
-    taken; None: all kept capacity may be taken.
+    The keys come from the snapshot on which the decision was made, so that a later renaming does not matter. `behind`
+    is the order's priority if capacity kept for waiting orders of the same or a higher priority may not be taken; None:
+    all kept capacity may be taken.
     """
 
     placement: UUID
-    idc: str
+    allocation: Allocation
     idc_key: int
     line_keys: Mapping[str, int]
     tenant_key: int
-    business: str
-    machines: int
-    claims: tuple[RequestedClaim, ...]
     behind: int | None = None
 
     def line_key(self, code: str | None) -> int | None:
@@ -59,11 +57,11 @@ class Stay:
         return self.line_keys.get(code) if code else None
 
 
-class _StayClaim(NamedTuple):
-    """One claim of one stay. `place`: IDC, line (0: none) and resource, by which the claims are sorted."""
+class _EntryClaim(NamedTuple):
+    """One claim of one entry. `place`: IDC, line (0: none) and resource, by which the claims are sorted."""
 
     place: tuple[int, int, str]
-    stay: Stay
+    entry: Entry
     claim: RequestedClaim
 
 
@@ -77,34 +75,36 @@ class _RaisedHolding(NamedTuple):
     kept_for: int | None
 
 
-def claims_take(stays: Sequence[Stay], *, at: datetime) -> int:
-    """Take everything that the stays claim, and return the transaction's mark in the feed. Raises IntegrityError.
+def claims_take(entries: Sequence[Entry], *, at: datetime) -> int:
+    """Take everything that the entries claim, and return the transaction's mark in the feed. Raises IntegrityError.
 
     `oversold` tells whether that error means that capacity has run out. Call this last in the transaction that records
     the placements: other orders wait for the rows that it locks. The feed entry does not make
-    this process read the feed at once: the caller adds the stays to the live picture.
+    this process read the feed at once: the caller adds the allocations to the live picture.
     """
-    mark = feed_extend(topic="ledger", keys=sorted({stay.idc for stay in stays}), tell=False)
-    stay_claims = sorted((_stay_claim(stay, claim) for stay in stays for claim in stay.claims), key=attrgetter("place"))
-    stock = [stay_claim for stay_claim in stay_claims if not stay_claim.claim.line]
-    bandwidth = [stay_claim for stay_claim in stay_claims if stay_claim.claim.line]
+    mark = feed_extend(topic="ledger", keys=sorted({entry.allocation.idc for entry in entries}), tell=False)
+    claims = sorted(
+        (_entry_claim(entry, claim) for entry in entries for claim in entry.allocation.claims), key=attrgetter("place")
+    )
+    stock = [each for each in claims if not each.claim.line]
+    bandwidth = [each for each in claims if each.claim.line]
     with connection.cursor() as cursor:
-        _headcounts_raise(cursor, stays)
+        _headcounts_raise(cursor, entries)
         holdings = _holdings_raise(cursor, stock, at, target="(idc_id, resource) WHERE line_id IS NULL")
         holdings |= _holdings_raise(cursor, bandwidth, at, target="(line_id)")
         _claims_insert(cursor, stock + bandwidth, holdings, at)
     return mark
 
 
-def _stay_claim(stay: Stay, claim: RequestedClaim) -> _StayClaim:
-    return _StayClaim((stay.idc_key, stay.line_key(claim.line) or 0, claim.resource), stay, claim)
+def _entry_claim(entry: Entry, claim: RequestedClaim) -> _EntryClaim:
+    return _EntryClaim((entry.idc_key, entry.line_key(claim.line) or 0, claim.resource), entry, claim)
 
 
-def _headcounts_raise(cursor: CursorWrapper, stays: Sequence[Stay]) -> None:
+def _headcounts_raise(cursor: CursorWrapper, entries: Sequence[Entry]) -> None:
     """Add the machines to the headcounts, summed by row, as one upsert may not touch a row twice."""
     machines: dict[tuple[int, int, str], int] = defaultdict(int)
-    for stay in stays:
-        machines[stay.idc_key, stay.tenant_key, stay.business] += stay.machines
+    for entry in entries:
+        machines[entry.idc_key, entry.tenant_key, entry.allocation.business] += entry.allocation.machines
     rows = [(*key, count) for key, count in sorted(machines.items()) if count]
     if rows:
         cursor.execute(
@@ -118,12 +118,12 @@ def _headcounts_raise(cursor: CursorWrapper, stays: Sequence[Stay]) -> None:
 
 
 def _holdings_raise(
-    cursor: CursorWrapper, stay_claims: Sequence[_StayClaim], at: datetime, *, target: str
+    cursor: CursorWrapper, claims: Sequence[_EntryClaim], at: datetime, *, target: str
 ) -> dict[tuple[int, int, str], _RaisedHolding]:
     """Raise the holdings by the claims on them; a constraint refuses an IDC or line that is gone."""
-    if not stay_claims:
+    if not claims:
         return {}
-    amounts = _amounts_by_place(stay_claims)
+    amounts = _amounts_by_place(claims)
     rows = [(idc, line or None, resource, amount, amount) for (idc, line, resource), amount in amounts.items()]
     on_postgresql = connection.vendor == "postgresql"
     round_sql = f"ROUND(({{}})::numeric, {DECIMALS})::float8" if on_postgresql else f"ROUND({{}}, {DECIMALS})"
@@ -149,40 +149,39 @@ def _placeholders(width: int, rows: int) -> str:
     return ", ".join([row] * rows)
 
 
-def _amounts_by_place(stay_claims: Sequence[_StayClaim]) -> dict[tuple[int, int, str], float]:
+def _amounts_by_place(claims: Sequence[_EntryClaim]) -> dict[tuple[int, int, str], float]:
     amounts: dict[tuple[int, int, str], float] = defaultdict(float)
-    for stay_claim in stay_claims:
-        amounts[stay_claim.place] += stay_claim.claim.amount
+    for place, _entry, claim in claims:
+        amounts[place] += claim.amount
     return {place: round(amount, DECIMALS) for place, amount in amounts.items()}
 
 
 def _claims_insert(
     cursor: CursorWrapper,
-    stay_claims: Sequence[_StayClaim],
+    claims: Sequence[_EntryClaim],
     holdings: Mapping[tuple[int, int, str], _RaisedHolding],
     at: datetime,
 ) -> None:
     """Insert each claim with the amount that its holding had right after it: the constraint checks that amount."""
-    if not stay_claims:
+    if not claims:
         return
     # The holdings stand already as after all claims: the amount after one claim lacks those of the claims that follow.
-    following, values = _amounts_by_place(stay_claims), []
+    following, values = _amounts_by_place(claims), []
     placement_value = partial(Claim._meta.get_field("placement").get_db_prep_value, connection=connection)
     created = connection.ops.adapt_datetimefield_value(at)
-    for stay_claim in stay_claims:
-        place, stay, claim = stay_claim
+    for place, entry, claim in claims:
         holding, ceiling = holdings[place], claim.ceiling
         following[place] = round(following[place] - claim.amount, DECIMALS)
         counted = holding.ordered if claim.counted == "ordered" else holding.taken
         after = round(counted - following[place], DECIMALS)
-        kept_from_stay = stay.behind is not None and holding.kept_for is not None and holding.kept_for >= stay.behind
-        if ceiling is not None and kept_from_stay:
+        kept_from_it = entry.behind is not None and holding.kept_for is not None and holding.kept_for >= entry.behind
+        if ceiling is not None and kept_from_it:
             ceiling -= holding.kept
-        values += [placement_value(stay.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
+        values += [placement_value(entry.placement), holding.key, claim.amount, claim.amount, after, ceiling, created]
     cursor.execute(
         f"""
         INSERT INTO ledger_claim (placement, holding_id, amount, remaining, taken_after, ceiling, created_at)
-        VALUES {_placeholders(7, len(stay_claims))}
+        VALUES {_placeholders(7, len(claims))}
         """,  # noqa: S608 - names of this module's own
         values,
     )

@@ -9,6 +9,7 @@ from uuid import UUID
 import msgspec
 
 from idcsched.accounts.models import Tenant
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.request import Request
 from idcsched.scheduling.callers import tenant_named
 from idcsched.scheduling.deciding import MadeDecision
@@ -93,6 +94,16 @@ class Take:
     because: str | None = None
     passed_over: Sequence[PassedOver] = ()
     promised: float | None = None
+
+    @property
+    def allocation(self) -> Allocation:
+        return Allocation(
+            idc=self.candidate.idc,
+            claims=self.candidate.claims,
+            tenant=self.order.tenant.code,
+            business=self.order.business,
+            machines=self.order.machines,
+        )
 
     @property
     def starts(self) -> bool:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from uuid_utils.compat import uuid7
 
 from idcsched.inventory.models import Idc
-from idcsched.ledger.taking import Stay, claims_take
+from idcsched.ledger.taking import Entry, claims_take
 from idcsched.scheduling.deciding import MadeDecision
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision
@@ -28,7 +28,6 @@ from .models import Delivery, Event, Placement
 from .orders import Order, Take
 from .quota import NOTHING, has_quota, quota_respected
 from .start import provision_begin
-from .view import tenancy_of
 
 __all__ = ["awaits_set", "move_to_idc", "reserve_waiting", "take_together", "wait"]
 
@@ -37,12 +36,12 @@ NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """The rows to be written for an order, and the stays that its placements take."""
+    """The rows to be written for an order, and the entries of its placements in the ledger."""
 
     takes: Sequence[Take]
     placement_ids: Sequence[UUID]
     decisions: Sequence[Decision]
-    stays: Sequence[Stay]
+    entries: Sequence[Entry]
     placements: Sequence[Placement] = ()
     events: Sequence[Event] = ()
 
@@ -137,9 +136,9 @@ def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
         yield
         if not counted:
             _quotas_respect(rows)
-        mark = claims_take(rows.stays, at=timezone.now())
-        tenancies = [tenancy_of(take) for take in rows.takes]
-        transaction.on_commit(lambda: live.took(mark, tenancies))
+        mark = claims_take(rows.entries, at=timezone.now())
+        allocations = [entry.allocation for entry in rows.entries]
+        transaction.on_commit(lambda: live.took(mark, allocations))
 
 
 def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:
@@ -167,8 +166,8 @@ def _rows(
         takes=takes,
         placement_ids=[placement.pk for placement in placements],
         decisions=_decisions(takes, placements),
-        stays=[
-            _stay(take, placement.pk, behind=take.order.priority if behind else None)
+        entries=[
+            _entry(take, placement.pk, behind=take.order.priority if behind else None)
             for take, placement in zip(takes, placements, strict=True)
         ],
         placements=new,
@@ -200,18 +199,15 @@ def _choice(take: Take) -> dict[str, Any]:
     }
 
 
-def _stay(take: Take, placement: UUID, *, behind: int | None = None) -> Stay:
-    picture, idc, claims = take.made.picture, take.candidate.idc, take.candidate.claims
-    key, on_lines = picture.idc_keys[idc], any(claim.line for claim in claims)
-    return Stay(
+def _entry(take: Take, placement: UUID, *, behind: int | None = None) -> Entry:
+    picture, allocation = take.made.picture, take.allocation
+    key, on_lines = picture.idc_keys[allocation.idc], any(claim.line for claim in allocation.claims)
+    return Entry(
         placement=placement,
-        idc=idc,
+        allocation=allocation,
         idc_key=key,
         line_keys=picture.rows.lines(key) if on_lines else NO_LINES,
         tenant_key=take.order.tenant.pk,
-        business=take.order.business,
-        machines=take.order.machines,
-        claims=claims,
         behind=behind,
     )
 

@@ -7,17 +7,17 @@ from typing import Any
 from django.db import connection
 
 from idcsched.framework.batch import Batch
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.request import Request
 from idcsched.framework.shortfall import free_part_of
-from idcsched.framework.spreading import tenancies_of
+from idcsched.framework.spreading import allocations_of
 from idcsched.scheduling.deciding import MadeDecision
 from idcsched.scheduling.live import LiveState, live
 
 from .orders import BUSINESS, Take
 from .quota import NOTHING, Use, use_of
 
-__all__ = ["LiveView", "Lookahead", "tenancy_of"]
+__all__ = ["LiveView", "Lookahead"]
 
 
 class LiveView:
@@ -44,7 +44,7 @@ class Lookahead(LiveView):
 
     def __init__(self, *, waiting: bool = False) -> None:
         self._waiting = waiting
-        self._not_in_database: list[Tenancy] = []
+        self._not_in_database: list[Allocation] = []
         self._promised: dict[str, Use] = {}
         self._start()
 
@@ -66,17 +66,17 @@ class Lookahead(LiveView):
 
     def took(self, takes: Sequence[Take]) -> None:
         """Lay what an order has taken over the picture; again after `renew` while the transaction is open."""
-        tenancies = [tenancy_of(take) for take in takes]
-        self.batch.take(tenancies)
+        allocations = [take.allocation for take in takes]
+        self.batch.take(allocations)
         if connection.in_atomic_block:
-            self._not_in_database += tenancies
+            self._not_in_database += allocations
 
     def would_take(self, made: MadeDecision, request: Request) -> None:
         """Lay what a recommendation would take over the picture; raises PluginFailed."""
         business = (request.labels or {}).get(BUSINESS, "")
-        tenancies = tenancies_of(made.solution, tenant=made.record.tenant or "", business=business)
-        self.batch.take(tenancies)
-        self._not_in_database += tenancies
+        allocations = allocations_of(made.solution, tenant=made.record.tenant or "", business=business)
+        self.batch.take(allocations)
+        self._not_in_database += allocations
         if made.record.tenant:
             self.promise(made.record.tenant, use_of(request))
 
@@ -87,25 +87,13 @@ class Lookahead(LiveView):
     def promised(self, tenant: str | None) -> Use:
         return self._promised.get(tenant or "", NOTHING)
 
-    def keep_free(self, wanted: Tenancy) -> None:
+    def keep_free(self, wanted: Allocation) -> None:
         """Hide what is left of the wanted capacity from the later orders."""
-        tenancy = free_part_of(self.batch.snapshot, wanted)
-        self.batch.take([tenancy])
-        self._not_in_database.append(tenancy)
+        allocation = free_part_of(self.batch.snapshot, wanted)
+        self.batch.take([allocation])
+        self._not_in_database.append(allocation)
 
     def _start(self) -> None:
         picture = live.current()
         self._picture = replace(picture, kept=()) if self._waiting else picture
         self.batch = Batch(picture.snapshot)
-
-
-def tenancy_of(take: Take) -> Tenancy:
-    """Return what a take takes, in the form in which it is laid over a snapshot."""
-    order = take.order
-    return Tenancy(
-        idc=take.candidate.idc,
-        claims=take.candidate.claims,
-        tenant=order.tenant.code,
-        business=order.business,
-        machines=order.machines,
-    )

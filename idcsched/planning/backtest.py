@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.profile import Profile
 from metrics_ingest.samples.slots import SLOTS_A_DAY
 
@@ -147,9 +147,9 @@ def _by(names: Sequence[str], amounts: Mapping[int, float]) -> dict[str, float]:
     return {name: round(amount, 2) for name, amount in sorted(sums.items())}
 
 
-def _idcs(placed: Mapping[str, Sequence[Tenancy]]) -> Mapping[str, set[str]]:
+def _idcs(placed: Mapping[str, Sequence[Allocation]]) -> Mapping[str, set[str]]:
     """Return the IDCs in which each order stands, by its code."""
-    return {code: {tenancy.idc for tenancy in tenancies} for code, tenancies in placed.items()}
+    return {code: {allocation.idc for allocation in allocations} for code, allocations in placed.items()}
 
 
 def _ways(period: Period, before: Mapping[str, set[str]], after: Mapping[str, set[str]]) -> tuple[Way, ...]:

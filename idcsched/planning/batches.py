@@ -17,7 +17,7 @@ from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.question import Question
 from idcsched.framework.request import Planned, Request
 from idcsched.framework.snapshot import Snapshot
-from idcsched.framework.spreading import Solution, tenancies_of
+from idcsched.framework.spreading import Solution, allocations_of
 from idcsched.outbound.asking import ask
 from idcsched.placement.batching import Batch, Outcome
 from idcsched.placement.orders import BUSINESS
@@ -152,7 +152,7 @@ def _one_after_the_other(orders: Sequence[_Order], snapshot: Snapshot) -> list[P
         try:
             decision = decide(msgspec.structs.replace(order.question, snapshot=batch.snapshot))
             business = (order.question.request.labels or {}).get(BUSINESS, "")
-            batch.take(tenancies_of(Solution(decision=decision), tenant=order.tenant or "", business=business))
+            batch.take(allocations_of(Solution(decision=decision), tenant=order.tenant or "", business=business))
         except IdcschedError:  # a plugin that failed
             decision = None
         if decision is not None and decision.scheduled:

@@ -16,7 +16,7 @@ from idcsched.framework.cycle import decide
 from idcsched.framework.decision import Decision
 from idcsched.framework.errors import IdcschedError
 from idcsched.framework.lines import NO_LINE
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.profile import Profile
 from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.samples.slots import SLOTS_A_DAY, Values
@@ -54,11 +54,13 @@ def best_course(period: Period, policy: Profile, start: Course, *, seconds: floa
 class _Choice:
     """One place for an order: what it would take there, and what would flow on each line."""
 
-    def __init__(self, period: Period, order: PastOrder, tenancy: Tenancy) -> None:
-        self.tenancy = tenancy
-        self.flows = {row: (slots, mbps) for row, slots, mbps in period.flows(order, [tenancy])}
+    def __init__(self, period: Period, order: PastOrder, allocation: Allocation) -> None:
+        self.allocation = allocation
+        self.flows = {row: (slots, mbps) for row, slots, mbps in period.flows(order, [allocation])}
         self.mbps = {
-            period.lines[tenancy.idc, claim.line]: claim.amount for claim in tenancy.claims if claim.line is not None
+            period.lines[allocation.idc, claim.line]: claim.amount
+            for claim in allocation.claims
+            if claim.line is not None
         }
 
 
@@ -88,13 +90,13 @@ class _Search:
         (standing,) = self._start.placed[order.code]
         choices = [_Choice(self.period, order, standing)]
         if decision is not None:
-            places = (tenancy for tenancy in self._tenancies(order, decision) if tenancy != standing)
-            choices += [_Choice(self.period, order, tenancy) for tenancy in places]
+            places = (allocation for allocation in self._allocations(order, decision) if allocation != standing)
+            choices += [_Choice(self.period, order, allocation) for allocation in places]
         self.orders.append(order)
         self.choices.append(choices)
         self.now.append(0)
 
-    def _tenancies(self, order: PastOrder, decision: Decision) -> list[Tenancy]:
+    def _allocations(self, order: PastOrder, decision: Decision) -> list[Allocation]:
         """Return what the order would take at each IDC and line that fits; notes the lines' highest levels."""
         ctx, lines = decision.survivors, decision.survivors.snapshot.lines
         options, codes = options_of(decision), ctx.snapshot.idcs.codes
@@ -108,7 +110,7 @@ class _Search:
                     self._levels[self.period.lines[codes[row], lines.codes[line]]] = lines.max_level[line]
                 claims = tuple(Claim(resource=BANDWIDTH, amount=ctx.need, line=lines.codes[line]) for line in chosen)
                 found.append(
-                    Tenancy(
+                    Allocation(
                         idc=codes[row],
                         claims=claims + stock,
                         tenant=order.labels.get("tenant", ""),
@@ -261,7 +263,7 @@ class _Search:
         for order in self.period.orders:
             place = now.get(order.code)
             taken = self._start.placed.get(order.code, ())
-            course.take(order, taken if place is None else [self.choices[place][self.now[place]].tenancy])
+            course.take(order, taken if place is None else [self.choices[place][self.now[place]].allocation])
         course.failed |= self._start.failed
         return course
 

@@ -14,11 +14,11 @@ from idcsched.framework.errors import IdcschedError
 from idcsched.framework.facts import HeadcountFact, History
 from idcsched.framework.labels import Rows
 from idcsched.framework.monthly_bill import HOURS_A_MONTH
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.profile import Profile
 from idcsched.framework.question import Question
 from idcsched.framework.snapshot import Headcounts, Lines, Snapshot
-from idcsched.framework.spreading import solve, tenancies_of
+from idcsched.framework.spreading import allocations_of, solve
 from metrics_ingest.billing.figures import hour_means, measured_of_days
 from metrics_ingest.billing.percentile import percentile_95
 from metrics_ingest.samples.slots import SLOT, SLOTS_A_DAY, SLOTS_AN_HOUR, Values
@@ -42,18 +42,18 @@ class Course:
     def __init__(self, period: Period) -> None:
         self.period = period
         self.traffic: Values = period.traffic.copy()
-        self.placed: dict[str, tuple[Tenancy, ...]] = {}
+        self.placed: dict[str, tuple[Allocation, ...]] = {}
         self.failed: set[str] = set()
         self.touched: set[int] = set()
-        self._here, self._truth = _Stays(), _Stays()
+        self._here, self._truth = _Allocations(), _Allocations()
         for order in period.orders:
             self._truth.add(order, order.done)
         self._history: tuple[int, History] | None = None
         """What the lines carried in the 30 days before a day, with the number of that day."""
 
-    def take(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> None:
-        """Let the order stand where the tenancies say, and its traffic flow there."""
-        taken = self.placed[order.code] = tuple(tenancies)
+    def take(self, order: PastOrder, allocations: Iterable[Allocation]) -> None:
+        """Let the order stand where the allocations say, and its traffic flow there."""
+        taken = self.placed[order.code] = tuple(allocations)
         self._here.add(order, taken)
         for row, slots, mbps in self.period.flows(order, taken):
             self.traffic[row, slots] += mbps
@@ -159,7 +159,7 @@ class Course:
                 yield HeadcountFact(idc=idc, tenant=tenant, business=business, machines=count)
 
 
-class _Stays:
+class _Allocations:
     """What orders hold: Mbps of an IDC's lines, its stock by resource, and machines there by tenant and business."""
 
     def __init__(self) -> None:
@@ -167,14 +167,16 @@ class _Stays:
         self.stock = Holdings[tuple[str, str]]()
         self.machines = Holdings[tuple[str, str, str]]()
 
-    def add(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> None:
+    def add(self, order: PastOrder, allocations: Iterable[Allocation]) -> None:
         since, until = order.at, order.until
-        for stay in tenancies:
-            on_lines = [((stay.idc, claim.line), claim.amount) for claim in stay.claims if claim.line is not None]
-            of_stock = [((stay.idc, claim.resource), claim.amount) for claim in stay.claims if claim.line is None]
+        for allocation in allocations:
+            idc, claims = allocation.idc, allocation.claims
+            on_lines = [((idc, claim.line), claim.amount) for claim in claims if claim.line is not None]
+            of_stock = [((idc, claim.resource), claim.amount) for claim in claims if claim.line is None]
+            machines = ((idc, allocation.tenant, allocation.business), allocation.machines)
             self.lines.add(on_lines, since=since, until=until)
             self.stock.add(of_stock, since=since, until=until)
-            self.machines.add([((stay.idc, stay.tenant, stay.business), stay.machines)], since=since, until=until)
+            self.machines.add([machines], since=since, until=until)
 
 
 def _difference(here: Holdings[Key], truth: Holdings[Key], at: float) -> Mapping[Key, float]:
@@ -190,7 +192,7 @@ def run(period: Period, policy: Profile, *, progress: Callable[[], None] = lambd
         try:
             solution = solve(course.question(order, policy))
             tenant, business = order.labels.get("tenant", ""), order.labels.get("business", "")
-            course.take(order, tenancies_of(solution, tenant=tenant, business=business))
+            course.take(order, allocations_of(solution, tenant=tenant, business=business))
         except IdcschedError:
             course.failed.add(order.code)
         progress()

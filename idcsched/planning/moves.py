@@ -20,7 +20,7 @@ from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
 from idcsched.framework.messages import _
 from idcsched.framework.normalize import Floats
-from idcsched.framework.overlay import with_tenancies
+from idcsched.framework.overlay import with_allocations
 from idcsched.framework.request import Planned
 from idcsched.framework.snapshot import Snapshot
 from idcsched.placement.models import Placement
@@ -225,7 +225,7 @@ def _allowed_together(
             continue
         if options_of(decision, pick=pick).at(pick) is not None:
             allowed[order] = chosen[order]
-            snapshot = with_tenancies(snapshot, [placed.at(place, options)])
+            snapshot = with_allocations(snapshot, [placed.at(place, options)])
     return allowed
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from idcsched.framework.external import Reply
 from idcsched.framework.normalize import Floats
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.request import Request
 from idcsched.framework.snapshot import Snapshot
 from metrics_ingest.billing.calendar import Calendar
@@ -41,7 +41,7 @@ class PastOrder:
     flow: Floats
     snapshot: Callable[[], Snapshot]
     replies: Mapping[str, Reply] = field(default_factory=dict)
-    done: tuple[Tenancy, ...] = ()
+    done: tuple[Allocation, ...] = ()
     profile: str = ""
 
 
@@ -79,13 +79,13 @@ class Period:
         """The number of days that are billed."""
         return self.traffic.shape[1] // SLOTS_A_DAY - self.lead
 
-    def flows(self, order: PastOrder, tenancies: Iterable[Tenancy]) -> Iterator[tuple[int, slice, Values]]:
+    def flows(self, order: PastOrder, allocations: Iterable[Allocation]) -> Iterator[tuple[int, slice, Values]]:
         """Yield what flows if the order stands there: the row of a line, the slots, and the Mbps in each."""
         slots = slice(self.slot(order.at), self.slot(order.until))
         parts = order.flow[self.hour_of_slot[slots]]
-        for tenancy in tenancies:
-            for claim in tenancy.claims:
-                row = self.lines.get((tenancy.idc, claim.line or ""))
+        for allocation in allocations:
+            for claim in allocation.claims:
+                row = self.lines.get((allocation.idc, claim.line or ""))
                 if row is not None:
                     yield row, slots, (claim.amount * parts).astype(np.float32)
 

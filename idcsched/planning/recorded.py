@@ -15,7 +15,7 @@ from idcsched.framework.capacity import Claim
 from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.errors import Invalid
 from idcsched.framework.messages import _
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.recording import Inputs
 from idcsched.framework.shape import order_shape
 from idcsched.framework.snapshot import Snapshot
@@ -105,7 +105,7 @@ def _orders(decisions: QuerySet[Decision], since: datetime, until: datetime) -> 
     for decision in placed.order_by("created_at", "id").iterator(chunk_size=200):
         if decision.pk not in taken:
             continue  # what it held was never claimed, or is not of this installation
-        tenancies, ends = taken[decision.pk]
+        allocations, ends = taken[decision.pk]
         inputs = recorded_inputs(decision)
         yield PastOrder(
             code=str(decision.pk),
@@ -116,7 +116,7 @@ def _orders(decisions: QuerySet[Decision], since: datetime, until: datetime) -> 
             flow=_flow(inputs),
             snapshot=_Recorded(decision.pk),
             replies=inputs.replies_by_entry(),
-            done=tenancies,
+            done=allocations,
             profile=decision.profile,
         )
 
@@ -138,7 +138,7 @@ def _flow(inputs: Inputs) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     return np.ones(HOURS_A_WEEK) if hours is None else hours
 
 
-def _taken(decisions: QuerySet[Decision], until: datetime) -> Mapping[UUID, tuple[tuple[Tenancy, ...], float]]:
+def _taken(decisions: QuerySet[Decision], until: datetime) -> Mapping[UUID, tuple[tuple[Allocation, ...], float]]:
     """Return what each decision's placements took, and until when the last of them held it."""
     placements = {
         row["id"]: row
@@ -155,11 +155,11 @@ def _taken(decisions: QuerySet[Decision], until: datetime) -> Mapping[UUID, tupl
         claims[placement].append(Claim(resource=resource, amount=amount, line=line))
         decision = placements[placement]["decision_id"]
         ends[decision] = max(ends.get(decision, 0.0), (released or until).timestamp())
-    taken: dict[UUID, tuple[Tenancy, ...]] = defaultdict(tuple)
+    taken: dict[UUID, tuple[Allocation, ...]] = defaultdict(tuple)
     for key, row in placements.items():
         if key in claims:
             taken[row["decision_id"]] += (
-                Tenancy(
+                Allocation(
                     idc=row["idc__code"],
                     claims=tuple(claims[key]),
                     tenant=row["tenant__code"],
@@ -167,4 +167,4 @@ def _taken(decisions: QuerySet[Decision], until: datetime) -> Mapping[UUID, tupl
                     machines=row["machine_count"],
                 ),
             )
-    return {decision: (tenancies, ends[decision]) for decision, tenancies in taken.items()}
+    return {decision: (allocations, ends[decision]) for decision, allocations in taken.items()}

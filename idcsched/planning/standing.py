@@ -17,7 +17,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError
 from idcsched.framework.line_bills import billable_share
 from idcsched.framework.normalize import Floats
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.profile import Profile
 from idcsched.framework.question import Question
 from idcsched.framework.request import Planned, Request
@@ -60,14 +60,14 @@ class Standing:
     request: Request
     profile: Profile
     labels: Mapping[str, str]
-    stock: Tenancy
+    stock: Allocation
     held: Mapping[int, Held]
     pick: Pick
 
     def alone(self, snapshot: Snapshot) -> Snapshot:
         """Return the snapshot without the stock and the machines that the placement holds."""
         gone = [msgspec.structs.replace(claim, amount=-claim.amount) for claim in self.stock.claims]
-        return with_tenancies(
+        return with_allocations(
             snapshot, [msgspec.structs.replace(self.stock, claims=tuple(gone), machines=-self.stock.machines)]
         )
 
@@ -81,11 +81,11 @@ class Standing:
         """Return the placement with a request that plans to go there."""
         return replace(self, request=msgspec.structs.replace(self.request, planned=place))
 
-    def at(self, place: Planned, options: Options) -> Tenancy:
+    def at(self, place: Planned, options: Options) -> Allocation:
         """Return what the placement takes there, beside what it holds already."""
         claims = tuple([Claim(resource=BANDWIDTH, amount=options.need, line=line) for line in place.lines or ()])
         if place.idc == self.stock.idc:
-            return Tenancy(idc=place.idc, claims=claims)
+            return Allocation(idc=place.idc, claims=claims)
         return msgspec.structs.replace(self.stock, idc=place.idc, claims=(*claims, *self.stock.claims))
 
 
@@ -130,7 +130,7 @@ def standing_of(placements: Sequence[Placement], picture: LiveState) -> Iterator
 
 def _held(
     placement: Placement, claims: Sequence[Any], request: Request, labels: Mapping[str, str], snapshot: Snapshot
-) -> tuple[Tenancy, dict[int, Held]] | None:
+) -> tuple[Allocation, dict[int, Held]] | None:
     """Return what a placement holds: stock and machines, and what it holds of each line."""
     idc = placement.idc.code if placement.idc else ""
     row, lines, shape = snapshot.idcs.row_of.get(idc), snapshot.lines, order_shape(request, labels, snapshot.shapes)
@@ -147,14 +147,14 @@ def _held(
             number = lines.codes.index(line, first, end)
             busy = min(1.0, billable_share(lines, np.array([number]), shape.hours).item())
             held[number] = Held(amount=amount, pending=remaining, busy=busy, fading_since=since)
-    tenancy = Tenancy(
+    allocation = Allocation(
         idc=idc,
         claims=tuple(stock),
         tenant=placement.tenant.code,
         business=placement.business,
         machines=placement.machine_count,
     )
-    return (tenancy, held) if held else None
+    return (allocation, held) if held else None
 
 
 def plannable_of(decided: Sequence[tuple[Standing, Options]], snapshot: Snapshot) -> Plannable:

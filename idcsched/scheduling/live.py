@@ -36,7 +36,7 @@ from idcsched.framework.building import build_snapshot
 from idcsched.framework.decoding import convert
 from idcsched.framework.errors import IdcschedError, Unavailable
 from idcsched.framework.messages import _
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.profile import Profile, ProfileBody, compile_profile
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.models import Idc
@@ -100,32 +100,32 @@ class LiveState:
     laid: "_Laid | None" = None
 
     @property
-    def beneath(self) -> tuple[Snapshot, tuple[Tenancy, ...]]:
-        """The snapshot as it was read, which many pictures share, and the tenancies that are laid over it."""
+    def beneath(self) -> tuple[Snapshot, tuple[Allocation, ...]]:
+        """The snapshot as it was read, which many pictures share, and the allocations that are laid over it."""
         if self.laid is not None and self.laid.snapshot is self.snapshot:
-            return self.laid.upon, self.laid.tenancies
+            return self.laid.upon, self.laid.allocations
         return self.snapshot, ()
 
-    def showing(self, tenancies: tuple[Tenancy, ...]) -> "LiveState":
-        """Return the picture with these tenancies taken; raises KeyError, ValueError for an unknown IDC or line."""
+    def showing(self, allocations: tuple[Allocation, ...]) -> "LiveState":
+        """Return the picture with these allocations taken; raises KeyError, ValueError for an unknown IDC or line."""
         upon, before = self.beneath
-        snapshot = with_tenancies(self.snapshot, tenancies)
-        return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + tenancies))
+        snapshot = with_allocations(self.snapshot, allocations)
+        return replace(self, snapshot=snapshot, laid=_Laid(snapshot, upon, before + allocations))
 
 
 class _Laid(NamedTuple):
-    """How `snapshot` was made: by laying `tenancies` over the snapshot `upon`."""
+    """How `snapshot` was made: by laying `allocations` over the snapshot `upon`."""
 
     snapshot: Snapshot
     upon: Snapshot
-    tenancies: tuple[Tenancy, ...]
+    allocations: tuple[Allocation, ...]
 
 
 class _Own(NamedTuple):
-    """The tenancies that this process has taken in the transaction `mark`."""
+    """The allocations that this process has taken in the transaction `mark`."""
 
     mark: int
-    tenancies: tuple[Tenancy, ...]
+    allocations: tuple[Allocation, ...]
 
 
 class Live:
@@ -181,12 +181,12 @@ class Live:
         finally:
             self._lock.release()
 
-    def took(self, mark: int, tenancies: Sequence[Tenancy]) -> None:
-        """Lay the tenancies of this process's committed transaction `mark` over the picture, without a query."""
+    def took(self, mark: int, allocations: Sequence[Allocation]) -> None:
+        """Lay the allocations of this process's committed transaction `mark` over the picture, without a query."""
         with self._swapping:
             if self._picture is None or self._moment is None or self._moment.holds(mark):
                 return
-            own = _Own(mark, tuple(tenancies))
+            own = _Own(mark, tuple(allocations))
             self._own = (*self._own, own)
             self._picture = self._with_own(self._picture, (own,))
 
@@ -304,7 +304,7 @@ class Live:
 
     def _with_own(self, picture: LiveState, orders: tuple[_Own, ...]) -> LiveState:
         try:
-            return picture.showing(tuple(tenancy for own in orders for tenancy in own.tenancies)) if orders else picture
+            return picture.showing(tuple(each for own in orders for each in own.allocations)) if orders else picture
         except (KeyError, ValueError):  # an IDC or line has been renamed; the next request reads the ledger
             self._wanted_at = time.monotonic()
             return picture

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 from django.conf import settings
 
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.question import Question
 from idcsched.framework.recording import inputs_of, pack, request_inputs
 from idcsched.scheduling.snapshot_archive import SnapshotArchive
@@ -29,8 +29,8 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     tenant: str | None
     actor: str
     noted: tuple[NotedIdc, ...] = ()
-    taken: tuple[Tenancy, ...] = ()
-    """The tenancies laid over the question's snapshot: what earlier orders took, or would have taken."""
+    taken: tuple[Allocation, ...] = ()
+    """The allocations laid over the question's snapshot: what earlier orders took, or would have taken."""
 
     @property
     def size(self) -> int:

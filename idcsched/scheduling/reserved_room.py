@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from idcsched.framework.capacity import Claim
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.snapshot import Snapshot
 from idcsched.ledger.keeping import Kept
 from idcsched.scheduling.live import LiveState
@@ -20,18 +20,18 @@ def without_reserved_room(state: LiveState, priority: int | None) -> LiveState:
     reserved = tuple(kept for kept in state.kept if kept.priority >= (priority or 0) and kept.until.timestamp() > now)
     if not reserved:
         return state
-    return replace(state, snapshot=with_tenancies(snapshot, _tenancies(snapshot, reserved)), kept=())
+    return replace(state, snapshot=with_allocations(snapshot, _allocations(snapshot, reserved)), kept=())
 
 
-def _tenancies(snapshot: Snapshot, reserved: tuple[Kept, ...]) -> list[Tenancy]:
-    """Return the reserved room as tenancies, without IDCs and lines that the snapshot does not hold."""
+def _allocations(snapshot: Snapshot, reserved: tuple[Kept, ...]) -> list[Allocation]:
+    """Return the reserved room as allocations, without IDCs and lines that the snapshot does not hold."""
     lines, idcs = snapshot.lines, snapshot.idcs
-    tenancies = []
+    allocations = []
     for kept in reserved:
         row = idcs.row_of.get(kept.idc)
         if row is None:
             continue
         if kept.line is None or kept.line in lines.codes[int(lines.first[row]) : int(lines.first[row + 1])]:
             claim = Claim(resource=kept.resource, amount=kept.amount, line=kept.line)
-            tenancies.append(Tenancy(idc=kept.idc, claims=(claim,)))
-    return tenancies
+            allocations.append(Allocation(idc=kept.idc, claims=(claim,)))
+    return allocations

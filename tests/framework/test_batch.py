@@ -9,9 +9,9 @@ from idcsched.framework import batch
 from idcsched.framework.batch import Batch
 from idcsched.framework.capacity import Claim
 from idcsched.framework.explain import answer
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.question import Question
-from idcsched.framework.spreading import solve, tenancies_of
+from idcsched.framework.spreading import allocations_of, solve
 from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot, world
 
 from .fleets import profiles, requests, worlds
@@ -29,7 +29,7 @@ def winners(together: Batch, times: int) -> list[str | None]:
         solution = solve(Question(request(together.snapshot, **ORDER), together.snapshot, policy, now=NOW))
         told = answer(solution.decision)
         found.append(told.idc.code if told.idc else None)
-        together.take(tenancies_of(solution, tenant="t", business=""))
+        together.take(allocations_of(solution, tenant="t", business=""))
     return found
 
 
@@ -48,9 +48,9 @@ def test_what_was_taken_is_told_apart_from_what_it_was_taken_of() -> None:
 def test_after_many_orders_there_is_a_new_base(monkeypatch: Any) -> None:
     monkeypatch.setattr(batch, "MOST_TAKEN", 2)
     together = Batch(snapshot(world(FLEET)))
-    tenancy = Tenancy(idc="a", claims=(Claim(resource="bandwidth_mbps", line="ct", amount=1),), machines=1)
+    allocation = Allocation(idc="a", claims=(Claim(resource="bandwidth_mbps", line="ct", amount=1),), machines=1)
     for left in (1, 0, 1):
-        together.take([tenancy])
+        together.take([allocation])
         assert len(together.taken) == left
     assert together.base.lines.pending[0] == 2
     assert together.snapshot.lines.pending[0] == 3
@@ -66,9 +66,9 @@ def test_laid_one_upon_the_other_or_all_at_once_is_the_same(data: st.DataObject)
     together = Batch(snapshot(known))
     for _ in range(data.draw(st.integers(2, 5))):
         asked = request(together.snapshot, **data.draw(requests(known)))
-        replayed = with_tenancies(together.base, together.taken)
+        replayed = with_allocations(together.base, together.taken)
         solution = solve(Question(asked, together.snapshot, policy, now=NOW))
         assert answer(solution.decision, explain="full") == answer(
             solve(Question(asked, replayed, policy, now=NOW)).decision, explain="full"
         )
-        together.take(tenancies_of(solution, tenant="t", business="live"))
+        together.take(allocations_of(solution, tenant="t", business="live"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from idcsched.framework.memory import Memory
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.testing import NOW, decide_for, profile, snapshot, world
 from plugins import locality
 
@@ -84,7 +84,7 @@ def test_distances_are_worked_out_once_for_an_inventory(monkeypatch: pytest.Monk
     real = locality.great_circle_km
     monkeypatch.setattr(locality, "great_circle_km", lambda *args: asked.append(args[:2]) or real(*args))
     policy, picture = profile(("locality", "locality", {"weight": 1})), snapshot(world(FLEET))  # type: ignore[arg-type]
-    ordered = with_tenancies(picture, [Tenancy(idc="a", claims=(), machines=1)])
+    ordered = with_allocations(picture, [Allocation(idc="a", claims=(), machines=1)])
     for known in (picture, picture, ordered):
         assert decide_for(known, policy, now=NOW, **NEAR).winner == "a"
     assert len(asked) == 1

@@ -14,7 +14,7 @@ from idcsched.framework.cycle import decide
 from idcsched.framework.explain import answer
 from idcsched.framework.facts import HeadcountFact, World
 from idcsched.framework.normalize import DECIMALS
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.profile import Profile
 from idcsched.framework.question import Question
 from idcsched.framework.testing import NOW, IdcSpec, request, snapshot, world
@@ -28,7 +28,7 @@ FLEET: dict[str, IdcSpec] = {
 BANDWIDTH = Claim(resource="bandwidth_mbps", amount=300, line="ct")
 
 
-def with_pending(known: World, each: Tenancy) -> World:
+def with_pending(known: World, each: Allocation) -> World:
     """The world with these claims already in the ledger."""
     idcs, lines = known.idcs, known.lines
     idc = idcs.codes.index(each.idc)
@@ -51,7 +51,7 @@ def with_pending(known: World, each: Tenancy) -> World:
 
 def test_it_works() -> None:
     picture = snapshot(world(FLEET))
-    over = with_tenancies(picture, [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
+    over = with_allocations(picture, [Allocation(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))])
     assert over.lines.pending.tolist() == [300, 0, 0]
     assert (picture.lines.room - over.lines.room).tolist() == [300, 0, 0]
     assert over.stock.taken["cpu"].tolist() == [6, 0]
@@ -61,11 +61,11 @@ def test_it_works() -> None:
 
 def test_one_upon_the_other() -> None:
     picture = snapshot(world(FLEET))
-    tenancy = Tenancy(idc="a", claims=(BANDWIDTH,), tenant="t", machines=2)
-    twice = with_tenancies(with_tenancies(picture, [tenancy]), [tenancy])
+    allocation = Allocation(idc="a", claims=(BANDWIDTH,), tenant="t", machines=2)
+    twice = with_allocations(with_allocations(picture, [allocation]), [allocation])
     assert (
         twice.lines.pending.tolist()
-        == with_tenancies(picture, [tenancy, tenancy]).lines.pending.tolist()
+        == with_allocations(picture, [allocation, allocation]).lines.pending.tolist()
         == [600, 0, 0]
     )
     assert [fact.machines for fact in twice.headcounts.facts] == [2, 2]
@@ -73,13 +73,13 @@ def test_one_upon_the_other() -> None:
 
 def test_what_counts_where_orders_count() -> None:
     picture = snapshot(world(FLEET, usage=Usage(count="ordered")))
-    over = with_tenancies(picture, [Tenancy(idc="a", claims=(BANDWIDTH,))])
+    over = with_allocations(picture, [Allocation(idc="a", claims=(BANDWIDTH,))])
     assert (picture.lines.room - over.lines.room).tolist() == [200, 0, 0]
 
 
 def test_nobody_writes_into_it() -> None:
-    over = with_tenancies(
-        snapshot(world(FLEET)), [Tenancy(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))]
+    over = with_allocations(
+        snapshot(world(FLEET)), [Allocation(idc="a", claims=(BANDWIDTH, Claim(resource="cpu", amount=6)))]
     )
     for column in (over.lines.pending, over.lines.room, over.stock.taken["cpu"]):
         with pytest.raises(ValueError, match="read-only"):
@@ -87,22 +87,22 @@ def test_nobody_writes_into_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "tenancy",
+    "allocation",
     [
-        pytest.param(Tenancy(idc="nowhere", claims=(BANDWIDTH,)), id="an IDC that is not there"),
+        pytest.param(Allocation(idc="nowhere", claims=(BANDWIDTH,)), id="an IDC that is not there"),
         pytest.param(
-            Tenancy(idc="b", claims=(msgspec.structs.replace(BANDWIDTH, line="cu"),)), id="a line that is not there"
+            Allocation(idc="b", claims=(msgspec.structs.replace(BANDWIDTH, line="cu"),)), id="a line that is not there"
         ),
     ],
 )
-def test_refusals(tenancy: Tenancy) -> None:
+def test_refusals(allocation: Allocation) -> None:
     with pytest.raises((KeyError, ValueError)):
-        with_tenancies(snapshot(world(FLEET)), [tenancy])
+        with_allocations(snapshot(world(FLEET)), [allocation])
 
 
 def test_what_is_kept_of_parts_that_orders_do_not_move_is_shared() -> None:
     picture = snapshot(world(FLEET))
-    over = with_tenancies(picture, [Tenancy(idc="a", claims=(BANDWIDTH,), machines=1)])
+    over = with_allocations(picture, [Allocation(idc="a", claims=(BANDWIDTH,), machines=1)])
     assert over.idcs.label("rank") is picture.idcs.label("rank")
     assert over.headcounts.memory is not picture.headcounts.memory
 
@@ -129,11 +129,11 @@ def check_row_of_orders(known: World, policy: Profile, orders: list[dict[str, An
             continue
         claims = claims_of(narrowed_to(decision, decision.picked), policy)
         winner = decision.code(decision.picked)
-        tenancy = Tenancy(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
-        over, known = with_tenancies(over, [tenancy]), with_pending(known, tenancy)
+        allocation = Allocation(idc=winner, claims=claims, tenant="t", machines=asked.machine_count)
+        over, known = with_allocations(over, [allocation]), with_pending(known, allocation)
 
 
 def test_only_bandwidth_is_a_lines() -> None:
     picture = snapshot(world({"a": {}}))
     with pytest.raises(ValueError, match="a line has no cpu"):
-        with_tenancies(picture, [Tenancy(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),))])
+        with_allocations(picture, [Allocation(idc="a", claims=(Claim(resource="cpu", line="ct", amount=1),))])

@@ -1,6 +1,6 @@
 """What earlier orders have taken is recorded with each decision that saw it."""
 
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.question import Question
 from idcsched.framework.recording import inputs_of, pack, unpack
 from idcsched.framework.request import Request
@@ -8,14 +8,14 @@ from idcsched.framework.testing import NOW, IdcSpec, profile, request, snapshot,
 
 SNAPSHOT = snapshot(world({"a": IdcSpec(region="A"), "b": IdcSpec(region="B")}))
 TAKEN = tuple(
-    Tenancy(idc=code, claims=(), tenant="t", business="", machines=number) for number, code in enumerate("abba", 1)
+    Allocation(idc=code, claims=(), tenant="t", business="", machines=number) for number, code in enumerate("abba", 1)
 )
 
 
-def kept(question: Request, taken: tuple[Tenancy, ...] = TAKEN) -> list[int]:
+def kept(question: Request, taken: tuple[Allocation, ...] = TAKEN) -> list[int]:
     """The numbers of machines of what was taken, after a record was packed and unpacked."""
     inputs = inputs_of(Question(question, SNAPSHOT, profile(), now=NOW, reference="r"), taken)
-    return [tenancy.machines for tenancy in unpack(pack(inputs)).taken]
+    return [allocation.machines for allocation in unpack(pack(inputs)).taken]
 
 
 def test_it_works() -> None:

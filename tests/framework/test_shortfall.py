@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from idcsched.framework.capacity import Claim
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.shortfall import free_part_of, idcs_awaited, nearest_claims
 from idcsched.framework.testing import IdcSpec, decide_for, profile, snapshot, world
 
@@ -43,7 +43,7 @@ def test_what_it_needs_there() -> None:
     fleet: dict[str, Any] = {"a": {**FLEET["a"], "stock": {"cpu": 64}}}
     machines = [{"count": 2, "bandwidth_mbps": 375, "cpu": 4, "memory_gib": 8}]
     found = nearest_claims(decide_for(world(fleet), BOTH, machines=machines).decision)
-    assert found == Tenancy(
+    assert found == Allocation(
         idc="a",
         claims=(Claim(resource="bandwidth_mbps", amount=750, line="ct"), Claim(resource="cpu", amount=8)),
     )
@@ -95,6 +95,8 @@ def test_what_is_left_of_it() -> None:
     """What is kept free is, of each claim, as much as the IDC has left, up to the amount of the claim."""
     picture = snapshot(world(FLEET))
     needs = (Claim(resource="bandwidth_mbps", amount=150, line="ct"), Claim(resource="cpu", amount=4))
-    over = with_tenancies(picture, [free_part_of(picture, Tenancy(idc=idc, claims=needs)) for idc in ("e", "a", "c")])
+    over = with_allocations(
+        picture, [free_part_of(picture, Allocation(idc=idc, claims=needs)) for idc in ("e", "a", "c")]
+    )
     assert (over.lines.room - picture.lines.room).tolist() == [-100, 0, -100, 0, -150]
     assert over.stock.taken["cpu"][4] == 8

@@ -11,9 +11,10 @@ from django.db import IntegrityError, connection, transaction
 from idcsched.accounts.models import Tenant
 from idcsched.feed.models import FeedEntry
 from idcsched.framework.capacity import Claim as Wanted
+from idcsched.framework.overlay import Allocation
 from idcsched.inventory.models import Idc, Isp, Line, Region
 from idcsched.ledger.models import Claim, Headcount, Holding
-from idcsched.ledger.taking import Stay, claims_fade, claims_fade_begin, claims_release, claims_take, oversold
+from idcsched.ledger.taking import Entry, claims_fade, claims_fade_begin, claims_release, claims_take, oversold
 
 pytestmark = pytest.mark.usefixtures("db")
 
@@ -30,16 +31,14 @@ def idc() -> Idc:
     return idc
 
 
-def stay(number: int = 1, *claims: Wanted, machines: int = 3, idc: str = "gz-ct-01") -> Stay:
-    return Stay(
+def entry(number: int = 1, *claims: Wanted, machines: int = 3, idc: str = "gz-ct-01") -> Entry:
+    wanted = claims or (bandwidth(300), Wanted(resource="cpu", amount=8, ceiling=16))
+    return Entry(
         placement=UUID(int=number),
-        idc=idc,
+        allocation=Allocation(idc=idc, claims=wanted, machines=machines),
         idc_key=Idc.objects.filter(code=idc).values_list("pk", flat=True).first() or GONE,
         line_keys=dict(Line.objects.filter(idc__code=idc).values_list("code", "pk")),
         tenant_key=Tenant.objects.get().pk,
-        business="",
-        machines=machines,
-        claims=claims or (bandwidth(300), Wanted(resource="cpu", amount=8, ceiling=16)),
     )
 
 
@@ -47,15 +46,15 @@ def bandwidth(amount: float, ceiling: float | None = 900, line: str = "ct", **ex
     return Wanted(resource="bandwidth_mbps", line=line, amount=amount, ceiling=ceiling, **extra)
 
 
-def take(*stays: Stay) -> None:
+def take(*entries: Entry) -> None:
     with transaction.atomic():
-        claims_take(stays, at=NOW)
+        claims_take(entries, at=NOW)
 
 
-def take_to_the_end(*stays: Stay) -> None:
+def take_to_the_end(*entries: Entry) -> None:
     """Take capacity in a transaction, and check the constraints that are deferred to its end."""
     with transaction.atomic():
-        take(*stays)
+        take(*entries)
         connection.check_constraints()
 
 
@@ -70,8 +69,8 @@ def held() -> dict[str, tuple[float, float]]:
 
 
 def test_it_works() -> None:
-    take(stay())
-    take(stay(2, bandwidth(600)))
+    take(entry())
+    take(entry(2, bandwidth(600)))
 
     assert held() == {"bandwidth_mbps": (900, 900), "cpu": (8, 8)}
     assert [(claim.taken_after, claim.ceiling) for claim in Claim.objects.order_by("id")] == [
@@ -93,9 +92,9 @@ def test_it_works() -> None:
     ],
 )
 def test_no_more_than_there_is(claim: Wanted) -> None:
-    take(stay())
+    take(entry())
     with pytest.raises(IntegrityError) as refusal:
-        take(stay(2, claim))
+        take(entry(2, claim))
     assert oversold(refusal.value)
     assert held() == {"bandwidth_mbps": (300, 300), "cpu": (8, 8)}
     assert Headcount.objects.get().machines == 3, "all of it is undone"
@@ -111,36 +110,36 @@ def test_no_more_than_there_is(claim: Wanted) -> None:
 )
 def test_what_is_gone_cannot_be_taken(claim: Wanted, where: dict[str, Any]) -> None:
     with pytest.raises(IntegrityError) as refusal:
-        take_to_the_end(stay(1, claim, **where))
+        take_to_the_end(entry(1, claim, **where))
     assert not oversold(refusal.value)
     assert not Claim.objects.exists()
 
 
 def test_what_has_been_renamed_is_still_what_was_meant(idc: Idc) -> None:
-    before = stay(1)
+    before = entry(1)
     Line.objects.update(code="old")
     Line.objects.create(idc=idc, code="ct", isp=Isp.objects.get(), purchased_mbps=1000)
     Idc.objects.update(code="moved")
-    take(before, stay(2, bandwidth(100, line="old"), idc="moved"))
+    take(before, entry(2, bandwidth(100, line="old"), idc="moved"))
     assert [(row.line.code, row.taken) for row in Holding.objects.filter(line__isnull=False)] == [("old", 400)]
 
 
 def test_without_a_limit_everything_fits() -> None:
-    take(stay(1, bandwidth(1e6, ceiling=None)))
+    take(entry(1, bandwidth(1e6, ceiling=None)))
     assert held() == {"bandwidth_mbps": (1e6, 1e6)}
 
 
 @pytest.mark.both
 def test_several_at_once_or_none() -> None:
     with pytest.raises(IntegrityError):
-        take(stay(1, bandwidth(500)), stay(2, bandwidth(500)))
+        take(entry(1, bandwidth(500)), entry(2, bandwidth(500)))
     assert not Holding.objects.exists()
-    take(stay(1, bandwidth(400)), stay(2, bandwidth(500)))
+    take(entry(1, bandwidth(400)), entry(2, bandwidth(500)))
     assert held() == {"bandwidth_mbps": (900, 900)}
 
 
-def shares(*numbers: int) -> list[Stay]:
-    return [stay(number, bandwidth(100 * number), Wanted(resource="cpu", amount=number)) for number in numbers]
+def shares(*numbers: int) -> list[Entry]:
+    return [entry(number, bandwidth(100 * number), Wanted(resource="cpu", amount=number)) for number in numbers]
 
 
 def rows() -> list[object]:
@@ -168,15 +167,15 @@ def test_many_together_write_what_each_by_itself_would() -> None:
 
 def test_many_together_are_as_few_statements_as_one(django_assert_num_queries: Callable[[int], Any]) -> None:
     """One statement each writes the feed, headcounts, stocks, lines and claims."""
-    for stays in (shares(1), shares(2, 3)):
+    for entries in (shares(1), shares(2, 3)):
         with transaction.atomic(), django_assert_num_queries(5):
-            claims_take(stays, at=NOW)
+            claims_take(entries, at=NOW)
 
 
 @pytest.mark.both
 def test_it_is_given_back_once() -> None:
-    take(stay())
-    take(stay(2, bandwidth(100), machines=1))
+    take(entry())
+    take(entry(2, bandwidth(100), machines=1))
 
     assert [release(), release(machines=0)] == [2, 0]
     assert held() == {"bandwidth_mbps": (100, 100), "cpu": (0, 0)}
@@ -186,7 +185,7 @@ def test_it_is_given_back_once() -> None:
 
 def test_sums_gather_no_dust() -> None:
     for number in range(1, 11):
-        take(stay(number, bandwidth(0.1), machines=0))
+        take(entry(number, bandwidth(0.1), machines=0))
     assert held() == {"bandwidth_mbps": (1.0, 1.0)}
     for number in range(1, 11):
         release(number, machines=0)
@@ -204,7 +203,7 @@ def test_sums_gather_no_dust() -> None:
     ],
 )
 def test_bandwidth_fades(after: timedelta, left: float) -> None:
-    take(stay())
+    take(entry())
     claims_fade_begin(placement=UUID(int=1), since=NOW)
     claims_fade(now=NOW + after, over_seconds=3 * DAY)
     assert held() == {"bandwidth_mbps": (left, 300), "cpu": (8, 8)}
@@ -212,8 +211,8 @@ def test_bandwidth_fades(after: timedelta, left: float) -> None:
 
 
 def test_what_has_faded_is_not_given_back_again() -> None:
-    take(stay())
-    take(stay(2, bandwidth(100), machines=0))
+    take(entry())
+    take(entry(2, bandwidth(100), machines=0))
     claims_fade_begin(placement=UUID(int=1), since=NOW)
     claims_fade(now=NOW + timedelta(days=1), over_seconds=3 * DAY)
     release()
@@ -221,15 +220,15 @@ def test_what_has_faded_is_not_given_back_again() -> None:
 
 
 def test_a_reserved_one_does_not_fade(idc: Idc) -> None:
-    take(stay())
+    take(entry())
     assert claims_fade(now=NOW + timedelta(days=30), over_seconds=DAY) == 0
 
 
 def test_by_what_is_ordered_nothing_ever_fades() -> None:
-    take(stay())
+    take(entry())
     claims_fade_begin(placement=UUID(int=1), since=NOW)
     claims_fade(now=NOW + timedelta(days=3), over_seconds=3 * DAY)
     with pytest.raises(IntegrityError) as refusal:
-        take(stay(2, bandwidth(700, counted="ordered")))
+        take(entry(2, bandwidth(700, counted="ordered")))
     assert oversold(refusal.value)
-    take(stay(3, bandwidth(700)))
+    take(entry(3, bandwidth(700)))

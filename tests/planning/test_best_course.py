@@ -25,7 +25,7 @@ def best(known: Period, start: Course | None = None) -> Course:
 
 
 def idcs(course: Course) -> dict[str, str]:
-    return {code: tenancies[0].idc for code, tenancies in course.placed.items()}
+    return {code: allocations[0].idc for code, allocations in course.placed.items()}
 
 
 def test_it_works() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from idcsched.framework.capacity import Claim
 from idcsched.framework.facts import MetricFact
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.framework.snapshot import Snapshot
 from idcsched.framework.testing import profile, request, snapshot, world
 from idcsched.planning.backtest import backtest
@@ -68,12 +68,12 @@ def period(*orders: PastOrder, **changes: Any) -> Period:
     return replace(made, **changes)
 
 
-def standing(idc: str, mbps: float, cpu: float = 10, machines: int = 1) -> Tenancy:
+def standing(idc: str, mbps: float, cpu: float = 10, machines: int = 1) -> Allocation:
     claims = (
         Claim(resource="bandwidth_mbps", amount=mbps, line="ct"),
         Claim(resource="cpu", amount=cpu),
     )
-    return Tenancy(idc=idc, claims=claims, tenant="cn", business="live", machines=machines)
+    return Allocation(idc=idc, claims=claims, tenant="cn", business="live", machines=machines)
 
 
 def test_it_works() -> None:

@@ -18,7 +18,7 @@ from idcsched.feed.reading import FeedNews, commits_begun_here
 from idcsched.feed.services import feed_append
 from idcsched.framework.capacity import Claim
 from idcsched.framework.errors import Unauthenticated, Unavailable
-from idcsched.framework.overlay import Tenancy
+from idcsched.framework.overlay import Allocation
 from idcsched.inventory.models import Idc, Taint
 from idcsched.inventory.services import (
     idc_create,
@@ -28,7 +28,7 @@ from idcsched.inventory.services import (
     region_scope_create,
     taint_create,
 )
-from idcsched.ledger.taking import Stay, claims_take
+from idcsched.ledger.taking import Entry, claims_take
 from idcsched.scheduling import callers
 from idcsched.scheduling.live import LOOK_EVERY, Live, LiveState
 from metrics_ingest.services import Sample, samples_store
@@ -226,45 +226,45 @@ class TestTaking:
         samples_store(samples=[Sample(idc="a", line="ct", metric="bandwidth_mbps", value=100, at=now)], now=now)
         live.current()
 
-    def take(self, live: Live, amount: float) -> tuple[int, Tenancy]:
+    def take(self, live: Live, amount: float) -> tuple[int, Allocation]:
         """Take capacity in the database without telling the live picture."""
         with transaction.atomic():
-            mark = claims_take([self.stay(live, amount)], at=timezone.now())
-        return mark, self.tenancy(amount)
+            mark = claims_take([self.entry(live, amount)], at=timezone.now())
+        return mark, self.allocation(amount)
 
-    def stay(self, live: Live, amount: float) -> Stay:
+    def entry(self, live: Live, amount: float) -> Entry:
         picture = live.known
         key = picture.idc_keys["a"]
-        return Stay(
-            placement=uuid4(), idc="a", idc_key=key, line_keys=picture.rows.lines(key),
-            tenant_key=Tenant.objects.get().pk, business="", machines=2, claims=self.tenancy(amount).claims,
+        return Entry(
+            placement=uuid4(), allocation=self.allocation(amount), idc_key=key,
+            line_keys=picture.rows.lines(key), tenant_key=Tenant.objects.get().pk,
         )  # fmt: skip
 
-    def tenancy(self, amount: float) -> Tenancy:
+    def allocation(self, amount: float) -> Allocation:
         claims = (Claim(resource="bandwidth_mbps", line="ct", amount=amount),)
-        return Tenancy(idc="a", claims=claims, tenant="t", machines=2)
+        return Allocation(idc="a", claims=claims, tenant="t", machines=2)
 
     def test_it_works(self, live: Live, django_assert_num_queries: Callable[[int], Any]) -> None:
         live.stop()
         live._following = True  # nobody looks by himself
         for number in (1, 2, 3):
-            mark, tenancy = self.take(live, 50)
+            mark, allocation = self.take(live, 50)
             with django_assert_num_queries(0):
-                live.took(mark, [tenancy])
+                live.took(mark, [allocation])
                 assert self.taken(live) == (50 * number, 800 - 50 * number, 2 * number)
 
     def test_what_was_read_meanwhile_is_not_counted_twice(self, live: Live) -> None:
-        mark, tenancy = self.take(live, 50)
+        mark, allocation = self.take(live, 50)
         live.catch_up()
         assert self.taken(live) == (50, 750, 2)
-        live.took(mark, [tenancy])
+        live.took(mark, [allocation])
         assert self.taken(live) == (50, 750, 2)
 
     @pytest.mark.both
     def test_what_is_shown_is_read_with_the_next_look_and_then_counted_once(self, live: Live) -> None:
         for number in range(1, 11):
-            mark, tenancy = self.take(live, 10)
-            live.took(mark, [tenancy])
+            mark, allocation = self.take(live, 10)
+            live.took(mark, [allocation])
             assert self.taken(live) == (10 * number, 800 - 10 * number, 2 * number)
             if number % 3 == 0:
                 live.catch_up()
@@ -274,23 +274,23 @@ class TestTaking:
 
     @pytest.mark.both
     def test_what_others_take_meanwhile_stays_in_the_picture(self, live: Live) -> None:
-        Elsewhere(lambda: claims_take([self.stay(live, 200)], at=timezone.now())).finish()
-        mark, tenancy = self.take(live, 50)
-        live.took(mark, [tenancy])
+        Elsewhere(lambda: claims_take([self.entry(live, 200)], at=timezone.now())).finish()
+        mark, allocation = self.take(live, 50)
+        live.took(mark, [allocation])
         soon(lambda: self.taken(live) == (250, 550, 4))
 
     def test_of_an_idc_that_has_another_name_now_the_database_is_asked(self, live: Live, idc: Idc) -> None:
-        mark, tenancy = self.take(live, 50)
+        mark, allocation = self.take(live, 50)
         idc_update(idc=idc, changes={"code": "b"})
         assert live.current().snapshot.idcs.codes == ("b",)
-        live.took(mark + 1_000_000, [tenancy])  # as if the picture were from before
+        live.took(mark + 1_000_000, [allocation])  # as if the picture were from before
         assert self.taken(live) == (50, 750, 2)
 
     def test_a_process_that_follows_nothing_is_told_in_vain(self, live: Live) -> None:
         alone = Live()
         alone.current()
-        mark, tenancy = self.take(alone, 50)
-        alone.took(mark, [tenancy])
+        mark, allocation = self.take(alone, 50)
+        alone.took(mark, [allocation])
         assert self.taken(alone) == (50, 750, 2)
 
 

@@ -16,7 +16,7 @@ from idcsched.framework.decoding import convert
 from idcsched.framework.errors import Invalid, PluginBroken, PluginFailed
 from idcsched.framework.external import Query
 from idcsched.framework.facts import World
-from idcsched.framework.overlay import Tenancy, with_tenancies
+from idcsched.framework.overlay import Allocation, with_allocations
 from idcsched.framework.plugin import METRIC_UNKNOWN, Plugin, Reason
 from idcsched.framework.profile import Profile
 from idcsched.framework.registry import Registry
@@ -156,8 +156,8 @@ def _check_memory(
     used = snapshot(known)
     for taken, asked, delay in product(((), _order(known)), requests, (0.0, _DELAY, 2 * _DELAY)):
         question = {**asked, "now": asked.get("now", NOW) + delay}
-        again, _ = _decide(plugin, policy, service, with_tenancies(used, taken), question)
-        fresh, _ = _decide(plugin, policy, service, with_tenancies(snapshot(known), taken), question)
+        again, _ = _decide(plugin, policy, service, with_allocations(used, taken), question)
+        fresh, _ = _decide(plugin, policy, service, with_allocations(snapshot(known), taken), question)
         _law(plugin, _json(again.answer) == _json(fresh.answer), f"what it keeps stays true, asked {dict(question)}")
 
 
@@ -183,12 +183,12 @@ def _check_missing_data(
         _broken(plugin, broken)
 
 
-def _order(known: World) -> tuple[Tenancy, ...]:
+def _order(known: World) -> tuple[Allocation, ...]:
     """Return an order that takes of the first line and of the stock."""
     claims = [Claim(resource="cpu", amount=1.0)]
     claims += [Claim(resource=BANDWIDTH, amount=10.0, line=line) for line in known.lines.codes[:1]]
     idc = known.idcs.codes[known.lines.idc[0] if known.lines.codes else 0]
-    return (Tenancy(idc=idc, claims=tuple(claims), tenant="acme", business="live", machines=2),)
+    return (Allocation(idc=idc, claims=tuple(claims), tenant="acme", business="live", machines=2),)
 
 
 def _decide(
