@@ -25,7 +25,7 @@ Rows = Mapping[str, Sequence[tuple[object, ...]]]
 FOR_SECONDS = 60.0
 """So old the times in the rows may be: a sample of then passes for one of now."""
 LAST_NEWS = "SELECT max(id) FROM audit_feedentry"
-STATE = ("_reader", "_picture", "_read", "_moment", "_own", "_refreshing", "_moved")
+STATE = ("_reader", "_picture", "_stored", "_moment", "_own", "_refreshing", "_unshown")
 
 
 class Kept(Generic[T]):
@@ -78,7 +78,7 @@ class Kept(Generic[T]):
         if alone:
             for name, value in _copied(self._live).items():
                 setattr(live, name, value)
-            live._seen_at, live._commits = monotonic(), commits_ended_here()
+            live._feed_read_at, live._commits_shown = monotonic(), commits_ended_here()
 
 
 def _state() -> dict[str, Any]:
@@ -87,9 +87,9 @@ def _state() -> dict[str, Any]:
 
 def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the state of a live picture, so that no test sees what another one does to it."""
-    picture, read = (each and replace(each, rows=KnownRows()) for each in (state["_picture"], state["_read"]))
+    picture, read = (each and replace(each, rows=KnownRows()) for each in (state["_picture"], state["_stored"]))
     own = {"_reader": copy(state["_reader"]), "_refreshing": copy(state["_refreshing"])}
-    return {**state, **own, "_picture": picture, "_read": read}
+    return {**state, **own, "_picture": picture, "_stored": read}
 
 
 def _last_news() -> int | None:

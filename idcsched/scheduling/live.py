@@ -131,7 +131,9 @@ class _Own(NamedTuple):
 class Live:
     """Holds the current picture and replaces it when the feed has news.
 
-    `_picture` is `_read`, the state of the database at `_moment`, with `_own`, this process's orders since, laid over.
+    `_picture` is `_stored`, the state of the database at `_moment`, with this process's orders since, `_own`, laid
+    over. `current` and `catch_up` end in `_feed_shown`, which reads the feed; where that has news, `_renewed` reads the
+    rows.
     """
 
     _picture: LiveState | None
@@ -139,20 +141,20 @@ class Live:
 
     def __init__(self) -> None:
         self._following = False
-        self._thread = Background("the live picture", self._look_around, seconds=LOOK_EVERY)
+        self._thread = Background("the live picture", self._follow_feed, seconds=LOOK_EVERY)
         self.forget()
         os.register_at_fork(after_in_child=self._unlock)
 
     def follow(self) -> None:
         """Read the change feed in a thread from now on; for processes that answer many requests."""
         self._following = True
-        add_commit_listener(self._take_in)
+        add_commit_listener(self._show_commit)
         self._thread.start()
 
     def stop(self) -> None:
         """End the thread that reads the feed."""
         self._following = False
-        remove_commit_listener(self._take_in)
+        remove_commit_listener(self._show_commit)
         self._thread.stop()
 
     def current(self) -> LiveState:
@@ -161,7 +163,7 @@ class Live:
             self._thread.start()
         picture = self._picture
         if picture is None or self._behind:
-            picture = self._caught_up()
+            picture = self._own_commits_shown()
         if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
             raise Unavailable(
                 "snapshot_too_old", _("the database is away; what is known is {age} s old"), age=round(self.lag_seconds)
@@ -174,7 +176,7 @@ class Live:
         if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
             raise Unavailable("database_unavailable", _("the database is away"))
         try:
-            return self._looked() if self._picture is None or self._seen_at <= called_at else self._picture
+            return self._feed_shown() if self._picture is None or self._feed_read_at <= called_at else self._picture
         except Error:
             connection.close()
             raise
@@ -198,7 +200,7 @@ class Live:
     @property
     def lag_seconds(self) -> float:
         """Seconds since the picture was last brought up to date with the feed."""
-        return time.monotonic() - self._seen_at
+        return time.monotonic() - self._feed_read_at
 
     @property
     def lagging(self) -> bool:
@@ -210,14 +212,14 @@ class Live:
         self._unlock()
         self._reader = FeedReader()
         self._picture = None
-        self._read: LiveState | None = None
+        self._stored: LiveState | None = None
         self._moment: Moment | None = None
         self._own = ()
         self._refreshing = Refreshing()
-        self._moved: tuple[FeedNews, ...] = ()  # news of the feed that the picture does not show yet
-        self._commits = -1  # the picture shows this number of the process's commits
-        self._seen_at = -float("inf")  # when the feed was last read
-        self._wanted_at = -float("inf")  # when it was found that the feed must be read again
+        self._unshown: tuple[FeedNews, ...] = ()  # news of the feed that the picture does not show yet
+        self._commits_shown = -1  # the picture shows this number of the process's commits
+        self._feed_read_at = -float("inf")  # when the feed was last read
+        self._feed_wanted_at = -float("inf")  # when it was found that the feed must be read again
 
     def _unlock(self) -> None:
         """Make new locks: `_lock` is held while the database is read, `_swapping` only for replacing the picture."""
@@ -227,25 +229,25 @@ class Live:
     @property
     def _behind(self) -> bool:
         """Whether the picture lacks something that the next request must see."""
-        return self._commits < commits_ended_here() or self._seen_at <= self._wanted_at
+        return self._commits_shown < commits_ended_here() or self._feed_read_at <= self._feed_wanted_at
 
-    def _take_in(self, topic: str) -> None:
+    def _show_commit(self, topic: str) -> None:
         """Renew the picture by what this thread has just committed; other threads answer from the old one meanwhile.
 
         A rebuild, which takes long, is left to the next request, so that many such changes in a row cost one rebuild.
         """
         if self._picture is not None and topic not in REBUILT_FOR:
-            self._caught_up(commits_begun_here())
+            self._own_commits_shown(commits_begun_here())
 
-    def _caught_up(self, commits: int = 0) -> LiveState:
+    def _own_commits_shown(self, commits: int = 0) -> LiveState:
         """Return the picture with all that this process has committed, which is its first `commits` commits at least.
 
         If the database fails, returns the previous picture; if there is none yet, raises Unavailable or the error.
         """
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
             try:  # the thread that held the lock before may have read the same news: so look again whether any are left
-                behind = self._picture is None or self._behind or self._commits < commits
-                return self._looked() if behind or self._picture is None else self._picture
+                behind = self._picture is None or self._behind or self._commits_shown < commits
+                return self._feed_shown() if behind or self._picture is None else self._picture
             except Error as error:
                 logger.warning("what this process committed could not be taken in: %s", error)
                 connection.close()
@@ -257,47 +259,53 @@ class Live:
             raise Unavailable("starting", _("nothing is known yet; the database does not answer"))
         return self._picture
 
-    def _look_around(self) -> None:
+    def _follow_feed(self) -> None:
         with self._lock:
-            self._looked(own_orders_too=True)
+            self._feed_shown(own_orders_too=True)
 
-    def _looked(self, *, own_orders_too: bool = False) -> LiveState:
+    def _feed_shown(self, *, own_orders_too: bool = False) -> LiveState:
         """Read the feed, and return the picture with every change that the feed names.
 
         A change that can't be read now is read the next time. This process's own orders are in the picture already, so
         that they alone cause no reading of the ledger, unless `own_orders_too`.
         """
         begun, commits = time.monotonic(), commits_begun_here()
-        if begun - self._seen_at > FORGOTTEN_AFTER:
+        if begun - self._feed_read_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
-        self._moved += self._reader.poll_entries()
+        self._unshown += self._reader.poll_entries()
         picture = self._picture
-        if picture is None or (self._moved if own_orders_too else self._news_to_show()):
-            picture = self._read_again()
-            if LARGE_NEWS & {entry.topic for entry in self._moved}:
+        if picture is None or (self._unshown if own_orders_too else self._news_must_be_shown()):
+            picture = self._renewed()
+            if LARGE_NEWS & {entry.topic for entry in self._unshown}:
                 freed_memory_returned()  # the memory of the old picture and of the reading
-            self._moved = ()
-        self._seen_at, self._commits = begun, commits
+            self._unshown = ()
+        self._feed_read_at, self._commits_shown = begun, commits
         updated_at.set(time.time() - (time.monotonic() - begun))
         return picture
 
-    def _news_to_show(self) -> bool:
+    def _news_must_be_shown(self) -> bool:
         """Whether there is news beyond this process's own orders, or too many of these are laid over the picture."""
         shown = {own.mark for own in self._own}
-        return len(shown) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in shown for entry in self._moved)
+        return len(shown) > MOST_OWN or any(
+            entry.topic != "ledger" or entry.xid not in shown for entry in self._unshown
+        )
 
-    def _read_again(self) -> LiveState:
+    def _renewed(self) -> LiveState:
         """Read the feed and the changed rows in one database snapshot, and lay this process's later orders over them.
 
         Because of the one snapshot it is certain of every transaction whether the picture shows it.
         """
         read_now = len(self._own)  # the orders so far are committed, so the rows read below include them
         with one_moment():
-            self._moved += self._reader.poll_entries()
-            read = self._first() if self._read is None else replace(self._read, **self._news(self._read))
+            self._unshown += self._reader.poll_entries()
+            read = (
+                self._whole_picture()
+                if self._stored is None
+                else replace(self._stored, **self._changed_parts(self._stored))
+            )
         moment = self._reader.moment
         with self._swapping:
-            self._read, self._moment = read, moment
+            self._stored, self._moment = read, moment
             self._own = tuple(own for own in self._own[read_now:] if not moment.holds(own.mark))
             self._picture = self._with_own(read, self._own)
             return self._picture
@@ -306,19 +314,19 @@ class Live:
         try:
             return picture.showing(tuple(each for own in orders for each in own.allocations)) if orders else picture
         except (KeyError, ValueError):  # an IDC or line has been renamed; the next request reads the ledger
-            self._wanted_at = time.monotonic()
+            self._feed_wanted_at = time.monotonic()
             return picture
 
-    def _first(self) -> LiveState:
+    def _whole_picture(self) -> LiveState:
         callers, kept = tokens_known(regions_by_user()), kept_now(at=timezone.now())
-        return LiveState(**self._built_anew(), **_profiles(), **_tenants(), callers=callers, kept=kept)
+        return LiveState(**self._new_snapshot(), **_profiles(), **_tenants(), callers=callers, kept=kept)
 
-    def _news(self, old: LiveState) -> dict[str, Any]:
+    def _changed_parts(self, old: LiveState) -> dict[str, Any]:
         """Return the parts of the picture that have changed."""
-        topics = {entry.topic for entry in self._moved}
+        topics = {entry.topic for entry in self._unshown}
         changed: dict[str, Any] = {}
         if topics & WORLD_TOPICS:
-            changed |= self._world(old.snapshot, topics)
+            changed |= self._changed_snapshot(old.snapshot, topics)
         if "profiles" in topics:
             changed |= _profiles()
         if "tokens" in topics:
@@ -329,18 +337,18 @@ class Live:
             changed["kept"] = kept_now(at=timezone.now())
         return changed
 
-    def _world(self, old: Snapshot, topics: set[str]) -> dict[str, Any]:
+    def _changed_snapshot(self, old: Snapshot, topics: set[str]) -> dict[str, Any]:
         """Return the refreshed snapshot, or a new one if rows or columns were added, removed or reordered."""
         if not topics & REBUILT_FOR:
             try:
-                snapshot = self._refreshing.refreshed(old, self._moved, oldest=self._reader.oldest, now=time.time())
+                snapshot = self._refreshing.refreshed(old, self._unshown, oldest=self._reader.oldest, now=time.time())
             except (KeyError, ValueError):  # a row names an IDC, line or metric that the old snapshot lacks
                 logger.info("the picture is built anew: what has moved names what it does not hold")
             else:
                 return {"snapshot": snapshot}
-        return self._built_anew()
+        return self._new_snapshot()
 
-    def _built_anew(self) -> dict[str, Any]:
+    def _new_snapshot(self) -> dict[str, Any]:
         now, world = time.time(), load_world()
         self._refreshing.rebuilt(self._reader.oldest)
         snapshot = build_snapshot(world, id=str(uuid7()), built_at=now)

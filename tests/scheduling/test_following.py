@@ -89,14 +89,14 @@ def soon(condition: Callable[[], Any]) -> None:
 def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LiveState]]:
     """Collect the pictures that the follower's looks at the feed end with, as long as the block runs."""
     found: list[LiveState] = []
-    looked = live._looked
+    shown = live._feed_shown
 
     def look(**how: Any) -> LiveState:
-        found.append(looked(**how))
+        found.append(shown(**how))
         return found[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(live, "_looked", look)
+        patched.setattr(live, "_feed_shown", look)
         yield found
 
 
@@ -132,7 +132,7 @@ def test_who_commits_takes_it_in_and_no_question_waits_for_it(
     writer = threading.Thread(target=write)
     with live._lock:  # somebody looks already, and takes his time
         writer.start()
-        soon(lambda: commits_begun_here() > live._commits)
+        soon(lambda: commits_begun_here() > live._commits_shown)
         with django_assert_num_queries(0):
             assert taints(live) == 0, "the writer does not know yet that it is committed"
         assert writer.is_alive()
@@ -394,7 +394,7 @@ def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: 
     """
     with live._lock:  # nobody looks meanwhile
         live._reader.poll()
-        live._moved = (FeedNews("taints", "a/k"),)
+        live._unshown = (FeedNews("taints", "a/k"),)
         Taint.objects.create(idc=idc, key="k", effect="NoSchedule")  # past the feed
     soon(lambda: taints(live) == 1)
 
