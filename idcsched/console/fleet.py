@@ -351,7 +351,7 @@ class Fleet:
 
     def _tile(self, row: int, fullest: int) -> IdcTile:
         snapshot, lines = self._snapshot, self._snapshot.lines
-        own = [line for line in range(lines.first[row], lines.first[row + 1]) if self._lines[line]]
+        own = [line for line in lines.of_idc(row) if self._lines[line]]
         share = None if fullest < 0 else float(self._level[fullest])
         status = snapshot.idcs.statuses[row]
         return IdcTile(

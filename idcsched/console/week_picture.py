@@ -54,12 +54,8 @@ def weeks_of(move: Move, snapshot: Snapshot) -> dict[tuple[str, str], Week]:
 
 
 def _place(snapshot: Snapshot, idc: str, line: str) -> int | None:
-    row = snapshot.idcs.row_of.get(idc)
-    if row is None:
-        return None
-    first, end = snapshot.lines.first[row : row + 2].tolist()
-    codes = snapshot.lines.codes[first:end]
-    return first + codes.index(line) if line in codes else None
+    row, lines = snapshot.idcs.row_of.get(idc), snapshot.lines
+    return None if row is None or line not in lines.codes_of(row) else lines.number(row, line)
 
 
 def _drawn(before: Floats, after: Floats, commit: float) -> Week:

@@ -189,8 +189,7 @@ def _planned_lines(request: Request, snapshot: Snapshot) -> tuple[int, ...]:
     row = snapshot.idcs.row_of.get(planned.idc) if planned is not None else None
     if row is None or planned is None or planned.lines is None:
         return ()
-    of_idc = range(lines.first.item(row), lines.first.item(row + 1))
-    return tuple([line for line in of_idc if lines.codes[line] in planned.lines])
+    return tuple([line for line in lines.of_idc(row) if lines.codes[line] in planned.lines])
 
 
 def _universe(ctx: Cycle, profile: Profile) -> slice | Rows:

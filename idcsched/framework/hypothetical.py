@@ -173,15 +173,13 @@ def _known(value: float) -> float | None:
 def _supposed_lines(
     snapshot: Snapshot, idc: HypotheticalIdc, row: int, pointer: str
 ) -> Iterator[tuple[str, HypotheticalLine, int]]:
-    first, last = snapshot.lines.first[row : row + 2].tolist()
-    codes = snapshot.lines.codes[first:last]
     for position, line in enumerate(idc.lines or ()):
         line_pointer = f"{pointer}/lines/{position}"
-        if line.line not in codes:
+        if line.line not in snapshot.lines.codes_of(row):
             raise Invalid(
                 "unknown_line", _("{idc} has no line {name}"), f"{line_pointer}/line", idc=idc.code, name=line.line
             )
-        yield line_pointer, line, first + codes.index(line.line)
+        yield line_pointer, line, snapshot.lines.number(row, line.line)
 
 
 def _row(snapshot: Snapshot, code: str, pointer: str) -> int:

@@ -63,8 +63,7 @@ def with_allocations(snapshot: Snapshot, allocations: Iterable[Allocation]) -> S
 def _line_of(snapshot: Snapshot, row: int, claim: Claim) -> int:
     if claim.resource != BANDWIDTH or claim.line is None:
         raise ValueError(f"a line has no {claim.resource}")
-    first = snapshot.lines.first
-    return snapshot.lines.codes.index(claim.line, first.item(row), first.item(row + 1))
+    return snapshot.lines.number(row, claim.line)
 
 
 def _headcount(allocation: Allocation) -> HeadcountFact:

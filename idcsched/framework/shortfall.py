@@ -79,7 +79,7 @@ def _needed(decision: Decision, position: int) -> Allocation:
 def _free(snapshot: Snapshot, row: int, claim: Claim) -> float:
     if claim.line is None:
         return float(snapshot.stock.total[claim.resource][row] - snapshot.stock.taken[claim.resource][row])
-    return float(snapshot.lines.room[_line(snapshot, row, claim.line)])
+    return float(snapshot.lines.room[snapshot.lines.number(row, claim.line)])
 
 
 def _lack(cycle: Cycle, position: int, numbers: Mapping[str, Any]) -> float:
@@ -118,10 +118,3 @@ def _of_line(cycle: Cycle, line: int, room: float) -> tuple[float, float]:
     """Return how much is missing of a line, infinite where its use is unknown, and how much others hold of it."""
     short_by = np.inf if np.isnan(room) else shortfall(cycle.need, room)["short_by"]
     return short_by, cycle.snapshot.lines.pending.item(line)
-
-
-def _line(snapshot: Snapshot, row: int, code: str | None) -> int | None:
-    """Return the number of the row's line with this code."""
-    first, last = (int(number) for number in snapshot.lines.first[row : row + 2])
-    codes = snapshot.lines.codes[first:last]
-    return first + codes.index(code) if code in codes else None

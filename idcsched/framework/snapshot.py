@@ -93,6 +93,18 @@ class Lines(LineColumns):
         """Each line's busiest hours of the week (none: no history)."""
         return hours_of(self.busy_bits)
 
+    def of_idc(self, row: int) -> range:
+        """Return the numbers of the IDC's lines."""
+        return range(self.first.item(row), self.first.item(row + 1))
+
+    def codes_of(self, row: int) -> tuple[str, ...]:
+        """Return the codes of the IDC's lines."""
+        return self.codes[self.first.item(row) : self.first.item(row + 1)]
+
+    def number(self, row: int, code: str) -> int:
+        """Return the number of the IDC's line of that code; raises ValueError where the IDC has none."""
+        return self.codes.index(code, self.first.item(row), self.first.item(row + 1))
+
     def busiest_of(self, lines: Rows) -> Mask:
         """Return the busiest hours of the week of some lines."""
         return hours_of(self.busy_bits[lines])

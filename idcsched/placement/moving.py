@@ -84,7 +84,7 @@ def _names_check(destination: Destination, snapshot: Snapshot) -> None:
     row = snapshot.idcs.row_of.get(destination.idc)
     if row is None:
         raise Invalid("unknown_idc", _("there is no IDC {name}"), "/idc", name=destination.idc)
-    there = snapshot.lines.codes[snapshot.lines.first.item(row) : snapshot.lines.first.item(row + 1)]
+    there = snapshot.lines.codes_of(row)
     for number, line in enumerate(destination.lines or ()):
         if line not in there:
             raise Invalid(

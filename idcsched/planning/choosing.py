@@ -57,8 +57,8 @@ def _leaves(origin: Place, choice: Choice, snapshot: Snapshot) -> bool:
     row = snapshot.idcs.row_of.get(origin.idc)
     if row is None:
         return False
-    lines, first, end = snapshot.lines, snapshot.lines.first.item(row), snapshot.lines.first.item(row + 1)
-    isps = {lines.isps[line] for line in range(first, end) if lines.codes[line] in origin.lines}
+    lines = snapshot.lines
+    isps = {lines.isps[line] for line in lines.of_idc(row) if lines.codes[line] in origin.lines}
     start, stop = snapshot.spans[choice.region] if choice.region else (0, snapshot.size)
     return start <= row < stop and choice.isp in ("", *isps)
 

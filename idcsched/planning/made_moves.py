@@ -118,10 +118,10 @@ def _before(made: _Made | None, snapshot: Snapshot, known: Mask) -> Pick | None:
     row = None if made is None else snapshot.idcs.row_of.get(made.origin.idc)
     if made is None or row is None:
         return None
-    lines, first, end = snapshot.lines, snapshot.lines.first.item(row), snapshot.lines.first.item(row + 1)
-    if not set(made.origin.lines) <= set(lines.codes[first:end]):
+    lines = snapshot.lines
+    if not set(made.origin.lines) <= set(lines.codes_of(row)):
         return None
-    pick = row, tuple(sorted([lines.codes.index(line, first, end) for line in made.origin.lines]))
+    pick = row, tuple(sorted([lines.number(row, line) for line in made.origin.lines]))
     return pick if _all_known(known, pick) else None
 
 

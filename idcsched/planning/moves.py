@@ -217,8 +217,7 @@ def _allowed_together(
     for order, _saves in in_sequence(plannable.problem, start, chosen):
         (placed, options), place = decided[order], plannable.places[chosen[order]]
         row, lines = snapshot.idcs.row_of[place.idc], place.lines or ()
-        first = int(snapshot.lines.first[row])
-        pick = row, tuple([snapshot.lines.codes.index(line, first) for line in lines])
+        pick = row, tuple([snapshot.lines.number(row, line) for line in lines])
         try:
             decision = placed.planned(place).decision(placed.alone(snapshot), now)
         except IdcschedError:

@@ -136,15 +136,14 @@ def _held(
     row, lines, shape = snapshot.idcs.row_of.get(idc), snapshot.lines, order_shape(request, labels, snapshot.shapes)
     if row is None:
         return None
-    first, end = int(lines.first[row]), int(lines.first[row + 1])
     stock, held = [], dict[int, Held]()
     for held_in, resource, line, amount, remaining, since in claims:
-        if held_in != idc or (line is not None and line not in lines.codes[first:end]):
+        if held_in != idc or (line is not None and line not in lines.codes_of(row)):
             return None
         if line is None:
             stock.append(Claim(resource=resource, amount=amount))
         else:
-            number = lines.codes.index(line, first, end)
+            number = lines.number(row, line)
             busy = min(1.0, billable_share(lines, np.array([number]), shape.hours).item())
             held[number] = Held(amount=amount, pending=remaining, busy=busy, fading_since=since)
     allocation = Allocation(

@@ -222,17 +222,12 @@ def _cycle(inputs: Inputs, snapshot: Snapshot, need: float, rows: Rows) -> Cycle
     )
 
 
-def _line(snapshot: Snapshot, idc: str, code: str) -> int:
-    first = snapshot.lines.first[snapshot.idcs.row_of[idc] :][:2].tolist()
-    return snapshot.lines.codes.index(code, *first)
-
-
 def _billed(inputs: Inputs, snapshot: Snapshot, place: _Place) -> float | None:
     """Return what an order adds to the bills of the lines per month, each by itself; None: none is known."""
     bills = [
         bill_on(
             _cycle(inputs, snapshot, use.bandwidth_mbps, np.empty(0, dtype=np.intp)),
-            np.array([_line(snapshot, idc, use.line)]),
+            np.array([snapshot.lines.number(snapshot.idcs.row_of[idc], use.line)]),
         )
         for idc, uses in place.shares()
         for use in uses
@@ -256,7 +251,8 @@ def _figures(inputs: Inputs, snapshot: Snapshot, place: _Place) -> Floats:
 def _figures_at(inputs: Inputs, snapshot: Snapshot, idc: str, uses: Sequence[LineUse]) -> list[float]:
     loaded = [use for use in uses if use.bandwidth_mbps]
     need = max((use.bandwidth_mbps for use in loaded), default=0.0)
-    cycle = _cycle(inputs, snapshot, need, np.array([snapshot.idcs.row_of[idc]], dtype=np.intp))
-    cycle = cycle.on_lines(tuple(_line(snapshot, idc, use.line) for use in loaded) or (NO_LINE,))
+    row = snapshot.idcs.row_of[idc]
+    cycle = _cycle(inputs, snapshot, need, np.array([row], dtype=np.intp))
+    cycle = cycle.on_lines(tuple(snapshot.lines.number(row, use.line) for use in loaded) or (NO_LINE,))
     readings = [entry.run(cycle, "score") for entry in _judges().scorers]
     return [nan if one is None or not one.known[0] else one.values.item(0) for one in readings]

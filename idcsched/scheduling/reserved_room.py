@@ -31,7 +31,7 @@ def _allocations(snapshot: Snapshot, reserved: tuple[Kept, ...]) -> list[Allocat
         row = idcs.row_of.get(kept.idc)
         if row is None:
             continue
-        if kept.line is None or kept.line in lines.codes[int(lines.first[row]) : int(lines.first[row + 1])]:
+        if kept.line is None or kept.line in lines.codes_of(row):
             claim = Claim(resource=kept.resource, amount=kept.amount, line=kept.line)
             allocations.append(Allocation(idc=kept.idc, claims=(claim,)))
     return allocations
