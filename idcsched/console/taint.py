@@ -193,8 +193,10 @@ def _when(starts: datetime | None, ends: datetime | None) -> str:
 
 def _window(starts: datetime | None, ends: datetime | None) -> str:
     """Return from when until when a taint is in force, by the reader's clock; "" where it is from now on for good."""
-    start = f"{timezone.localtime(starts):%m-%d %H:%M}" if starts else ""
-    end = f"{timezone.localtime(ends):%m-%d %H:%M}" if ends else ""
+    begin, over = (at and timezone.localtime(at) for at in (starts, ends))
+    same_day = begin and over and begin.date() == over.date()
+    start = f"{begin:%m-%d %H:%M}" if begin else ""
+    end = "" if over is None else f"{over:%H:%M}" if same_day else f"{over:%m-%d %H:%M}"
     if start and end:
         return f"{start} – {end}"
     if end:

@@ -45,6 +45,7 @@ def _lift_and_taint(page: Page) -> None:
     form = page.locator(".taint")
     expect(form.get_by_text("as soon as its key is filled in")).to_be_visible()
     form.get_by_label("Key").fill("switch")
+    expect(form.get_by_role("status"), "it is said while the key is typed").to_contain_text("could go to")
     form.get_by_role("radio", name="4 hours").check()
     form.get_by_label("Why?").fill("the switch is replaced")
     expect(form.get_by_role("status"), "it is said before anything is clicked").to_contain_text("could go to")
