@@ -60,10 +60,10 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """What would be cheaper than what stands now, per month; `status` is `not_computed` before the first night.
 
     Of `placements` that hold bandwidth, `left_out` had no part in the search. `saves` is what all moves save together;
-    no moves save more than `saves_at_most`. Of what a move promises, the part `expected_factor` is expected: learnt
-    from `moves_learnt_from` moves that were `made`; null in advice from before this was stored. Callers who are bound
-    to a tenant are told none of these figures but `expected_factor`, and `saves` of their own moves; the others are
-    null.
+    by the formula that places are searched by, no moves save more than `saves_at_most`. Of what a move promises, the
+    part `expected_factor` is expected: learnt from `moves_learnt_from` moves that were `made`; null in advice from
+    before this was stored. Callers who are bound to a tenant are told none of these figures but `expected_factor`, and
+    `saves` of their own moves; the others are null.
     """
 
     computed_at: datetime | None = None

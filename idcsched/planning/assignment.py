@@ -6,7 +6,7 @@ through in seconds, where the search of `optimum` finds nothing in minutes.
 
 import heapq
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from idcsched.framework.labels import Rows
 
 from .optimum import NOWHERE, ROUNDING, Problem, Uses
 
-__all__ = ["Assignment", "descended", "in_sequence"]
+__all__ = ["Assignment", "descended", "in_sequence", "largest_first"]
 
 CENT: Final = 0.01
 """A move that saves less is none."""
@@ -145,13 +145,24 @@ def in_sequence(problem: Problem, start: Rows, chosen: Rows) -> Iterator[tuple[i
     What a move saves seldom grows by another one, so that only the first few have to be computed again.
     """
     now = Assignment(problem, start)
-    waiting = [(-now.saving(order, chosen.item(order)), order) for order in np.flatnonzero(chosen != start).tolist()]
+    return largest_first(
+        np.flatnonzero(chosen != start).tolist(),
+        lambda order: now.saving(order, chosen.item(order)),
+        lambda order: now.move(order, chosen.item(order)),
+    )
+
+
+def largest_first(
+    orders: Iterable[int], saving: Callable[[int], float], move: Callable[[int], None]
+) -> Iterator[tuple[int, float]]:
+    """Move the orders, each time the one that saves most by then; yield each with what it saves."""
+    waiting = [(-saving(order), order) for order in orders]
     heapq.heapify(waiting)
     while waiting:
         _, order = heapq.heappop(waiting)
-        saves = now.saving(order, chosen.item(order))
+        saves = saving(order)
         if waiting and -saves > waiting[0][0]:
             heapq.heappush(waiting, (-saves, order))
             continue
-        now.move(order, chosen.item(order))
+        move(order)
         yield order, saves

@@ -1,4 +1,4 @@
-"""What the moves of the advice that were made save by now, by the advice's own formula."""
+"""What the moves of the advice that were made save by now, told as the advice tells it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,6 +22,7 @@ from idcsched.scheduling.live import LiveState
 from .moves import CENTS, Place
 from .optimum import bill_of
 from .problem import Options, Pick, Plannable, price_known
+from .shifts import Months, shift_of
 from .standing import Standing, holding_bandwidth, plannable_of, standing_of
 
 __all__ = ["MadeMove", "moves_made"]
@@ -71,12 +72,14 @@ def moves_made(picture: LiveState, now: datetime) -> list[MadeMove]:
         (placed, _options(placed, [placed.pick, *([pick] if pick else [])], snapshot))
         for placed, pick in zip(standing, before, strict=True)
     ]
-    plannable = plannable_of(options, snapshot)
-    found = [
-        _made_move(placed.placement, made[placed.placement.pk], _rise(plannable, order))
-        for order, (placed, pick) in enumerate(zip(standing, before, strict=True))
-        if pick
-    ]
+    plannable, months = plannable_of(options, snapshot), Months(snapshot)
+    found = []
+    for order, (placed, pick) in enumerate(zip(standing, before, strict=True)):
+        if pick:
+            there = plannable.start.item(order)
+            back = months.saves(shift_of(placed, plannable.problem, there, there + 1, snapshot, now))
+            saves = _rise(plannable, order) if back is None else -back
+            found.append(_made_move(placed.placement, made[placed.placement.pk], saves))
     return sorted(found, key=lambda move: move.confirmed_at, reverse=True)
 
 

@@ -6,8 +6,9 @@ one, in any sequence, each before its old place is given up.
 """
 
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from itertools import takewhile
 from typing import Final, Literal
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from idcsched.framework.errors import Conflict, IdcschedError
 from idcsched.framework.labels import Rows
 from idcsched.framework.lines import NO_LINE
 from idcsched.framework.messages import _
+from idcsched.framework.monthly_bill import OrderBills
 from idcsched.framework.normalize import Floats
 from idcsched.framework.overlay import with_allocations
 from idcsched.framework.request import Planned
@@ -27,11 +29,12 @@ from idcsched.placement.models import Placement
 from idcsched.scheduling.live import LiveState
 from idcsched.scheduling.reserved_room import without_reserved_room
 
-from .assignment import Assignment, descended, in_sequence
+from .assignment import Assignment, descended, in_sequence, largest_first
 from .optimum import Optimum, Problem, Status, bill_of, bills_by_line, solve
 from .problem import MOST_OPTIONS, Options, Plannable, options_of, price_known
+from .shifts import Months, Shift, shift_of
 from .standing import Standing, holding_bandwidth, plannable_of, standing_of
-from .weeks import LEAST, WeeksSaved, weeks_of_move
+from .weeks import LEAST, WeeksSaved, weeks_of
 
 __all__ = ["CENTS", "LEAST", "LineChange", "Move", "Place", "Rearrangement", "rearrangement", "saving", "saving_check"]
 
@@ -65,11 +68,12 @@ class LineChange(msgspec.Struct, frozen=True, kw_only=True):
 class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", "target": "to"}):
     """A placement that would be cheaper elsewhere.
 
-    `saves` is what the bills of a month fall by if it is moved after those above it in the list. `machines` are those
-    that would have to be set up elsewhere: none where only the line changes. `lines` are those that it would leave,
-    then those that it would use. `expected` is what of `saves` is to be expected by what earlier moves have kept of
-    their promises. Of the last four whole weeks, `weeks_known` are known on all of these lines, and in `weeks_saved` of
-    these the move would have saved. These three are null in advice from before they were stored.
+    `saves` is what the bills of a month fall by if it is moved after those above it in the list: by the last 30 days of
+    its lines or, where these are not known, by the formula that places are searched by. `machines` are those that would
+    have to be set up elsewhere: none where only the line changes. `lines` are those that it would leave, then those
+    that it would use. `expected` is what of `saves` is to be expected by what earlier moves have kept of their
+    promises. Of the last four whole weeks, `weeks_known` are known on all of these lines, and in `weeks_saved` of these
+    the move would have saved. These three are null in advice from before they were stored.
     """
 
     placement: UUID
@@ -115,18 +119,19 @@ def rearrangement(
     problem, start = plannable.problem, plannable.start
     optimum = _searched(problem, start, seconds)
     chosen = _allowed_together(decided, plannable, optimum.chosen, picture.snapshot, now)
-    sequence = list(in_sequence(problem, start, _worthwhile(problem, start, chosen)))
-    changes = _line_changes(plannable, picture.snapshot, [order for order, _saves in sequence], chosen)
+    chosen = _worthwhile(problem, start, chosen)
+    steps = list(_steps(decided, plannable, chosen, picture.snapshot, now))
+    changes = _line_changes(plannable, picture.snapshot, steps, chosen)
     moves = tuple(
         _move(
-            decided[order][0],
-            plannable.places[start[order]],
-            plannable.places[chosen[order]],
-            saves,
-            _weeks(decided[order][0], problem, start.item(order), chosen.item(order), picture.snapshot, now),
+            decided[step.order][0],
+            plannable.places[start[step.order]],
+            plannable.places[chosen[step.order]],
+            step.saves,
+            weeks_of(step.shift, picture.snapshot),
             lines,
         )
-        for (order, saves), lines in zip(sequence, changes, strict=True)
+        for step, lines in zip(steps, changes, strict=True)
     )
     return Rearrangement(
         placements=len(placements),
@@ -161,12 +166,18 @@ def saving(
     if not decided:
         return None
     plannable = plannable_of(decided, picture.snapshot)
-    bills = [
-        bill_of(plannable.problem, np.array([option]))
+    problem, start = plannable.problem, plannable.start.item(0)
+    there = [
+        option
         for option, place in enumerate(plannable.places)
         if place.idc == idc and (lines is None or set(place.lines or ()) == set(lines))
     ]
-    return bill_of(plannable.problem, plannable.start) - min(bills) if bills else None
+    if not there:
+        return None
+    bills = [bill_of(problem, np.array([option])) for option in (start, *there)]
+    cheapest = there[int(np.argmin(bills[1:]))]
+    exact = Months(picture.snapshot).saves(shift_of(decided[0][0], problem, start, cheapest, picture.snapshot, now))
+    return bills[0] - min(bills[1:]) if exact is None else exact
 
 
 def saving_check(
@@ -240,13 +251,64 @@ def _worthwhile(problem: Problem, start: Rows, chosen: Rows) -> Rows:
     return kept.chosen
 
 
+class _Step(msgspec.Struct, frozen=True, kw_only=True):
+    """An order's move, with what it saves after the moves before it.
+
+    `bills` are those of the month of its lines, without the order and with it; None: `saves` is by the formula.
+    """
+
+    order: int
+    saves: float
+    shift: Shift
+    bills: OrderBills | None
+
+    def bills_around(self) -> Mapping[int, tuple[float, float]]:
+        """Return the bill of each line before the move and after it."""
+        if self.bills is None:
+            return {}
+        bills = zip(self.bills.without.tolist(), self.bills.with_order.tolist(), strict=True)
+        return {
+            line: (with_order, without) if place < self.shift.left.size else (without, with_order)
+            for place, (line, (without, with_order)) in enumerate(zip(self.shift.lines.tolist(), bills, strict=True))
+        }
+
+
+def _steps(
+    decided: Sequence[tuple[Standing, Options]], plannable: Plannable, chosen: Rows, snapshot: Snapshot, now: datetime
+) -> Iterator[_Step]:
+    """Yield the moves, each time the one that saves most after those before it, as long as that is worth it.
+
+    They save what the bills of the lines' last month say or, where one of these is not known, what the formula says
+    that the search goes by.
+    """
+    problem, start = plannable.problem, plannable.start
+    by_formula, months, bills = Assignment(problem, start), Months(snapshot), dict[int, OrderBills | None]()
+    shifts = {
+        order: shift_of(decided[order][0], problem, start.item(order), chosen.item(order), snapshot, now)
+        for order in np.flatnonzero(chosen != start).tolist()
+    }
+
+    def saving(order: int) -> float:
+        exact = months.saves(shifts[order])
+        return by_formula.saving(order, chosen.item(order)) if exact is None else exact
+
+    def move(order: int) -> None:
+        bills[order] = months.bills(shifts[order])
+        months.make(shifts[order])
+        by_formula.move(order, chosen.item(order))
+
+    for order, saves in takewhile(lambda each: each[1] >= LEAST, largest_first(shifts, saving, move)):
+        yield _Step(order=order, saves=saves, shift=shifts[order], bills=bills[order])
+
+
 def _line_changes(
-    plannable: Plannable, snapshot: Snapshot, sequence: Sequence[int], chosen: Rows
+    plannable: Plannable, snapshot: Snapshot, steps: Sequence[_Step], chosen: Rows
 ) -> Iterator[tuple[LineChange, ...]]:
-    """Yield, for each order that moves in that sequence, what its move changes on the lines."""
+    """Yield, for each of the moves in that sequence, what it changes on the lines."""
     problem, now = plannable.problem, plannable.start.copy()
     bills, carried = _line_totals(plannable, snapshot, now)
-    for order in sequence:
+    for step in steps:
+        order, of_month = step.order, step.bills_around()
         options = now[order], chosen[order]
         now[order] = chosen[order]
         bills_then, carried_then = _line_totals(plannable, snapshot, now)
@@ -257,12 +319,13 @@ def _line_changes(
                 purchased_mbps=snapshot.lines.purchased[line].item(),
                 carries_before_mbps=_known(carried[line]),
                 carries_after_mbps=_known(carried_then[line]),
-                bill_before=_known(bills[line]),
-                bill_after=_known(bills_then[line]),
+                bill_before=_known(before),
+                bill_after=_known(after),
             )
             for line in dict.fromkeys(
                 line for option in options for line in problem.mbps.thing[problem.mbps.option == option].tolist()
             )
+            for before, after in [of_month.get(line, (bills[line], bills_then[line]))]
         )
         bills, carried = bills_then, carried_then
 
@@ -276,16 +339,6 @@ def _line_totals(plannable: Plannable, snapshot: Snapshot, chosen: Rows) -> tupl
     rest = lines.price * np.maximum(load[:, np.newaxis] * TRAFFIC_LEVELS, lines.paid[:, np.newaxis]).mean(axis=1)
     bills = np.where(lines.flat_rate, lines.price_per_mbps * lines.purchased, rest) + bills_by_line(problem, chosen)
     return bills, load + problem.mbps.total(chosen, load.size)
-
-
-def _weeks(
-    placed: Standing, problem: Problem, before: int, after: int, snapshot: Snapshot, now: datetime
-) -> WeeksSaved:
-    """Return in how many of the last weeks it would have saved to have the order in the second option."""
-    uses = problem.mbps
-    flow, left = uses.amount[uses.option == before].max(), uses.thing[uses.option == before]
-    used = uses.thing[uses.option == after]
-    return weeks_of_move(placed, float(flow), np.setdiff1d(left, used), np.setdiff1d(used, left), snapshot, now)
 
 
 def _known(value: float) -> float | None:

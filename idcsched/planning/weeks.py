@@ -1,25 +1,20 @@
 """In how many of the last weeks a move would have saved: each week is taken alone, as a month that repeats it."""
 
-from datetime import datetime
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from django.conf import settings
 
-from idcsched.framework.billing import MEAN_OF_PEAK
 from idcsched.framework.columns import HOURS_A_WEEK
 from idcsched.framework.labels import Mask, Rows
 from idcsched.framework.monthly_bill import HOURS_A_MONTH, MonthFigures, Tariffs, order_bills
 from idcsched.framework.normalize import Floats
-from idcsched.framework.shape import order_shape
 from idcsched.framework.snapshot import Snapshot
 
-from .standing import Standing
+from .shifts import Shift, flows_of, hours_without, tariffs_of
 
-__all__ = ["HOURS", "LEAST", "WEEKS", "WeeksSaved", "mean_week", "weeks_of_move", "weeks_saved"]
+__all__ = ["HOURS", "LEAST", "WEEKS", "WeeksSaved", "mean_week", "weeks_of", "weeks_saved"]
 
 WEEKS: Final = 4
 HOURS: Final = WEEKS * HOURS_A_WEEK
@@ -55,27 +50,19 @@ def mean_week(snapshot: Snapshot, line: int) -> Floats | None:
     return np.roll(mean, weekday * 24)
 
 
-def weeks_of_move(
-    placed: Standing, flow: float, left: Rows, used: Rows, snapshot: Snapshot, now: datetime
-) -> WeeksSaved:
-    """Return in how many weeks it would have saved to have `flow` Mbps on the lines used instead of those left."""
-    lines, history, rows = snapshot.lines, snapshot.history, np.concatenate([left, used])
+def weeks_of(shift: Shift, snapshot: Snapshot) -> WeeksSaved:
+    """Return in how many weeks it would have saved to have the order on the lines used instead of those left."""
+    history, rows = snapshot.history, shift.lines
     if history is None:
         return WeeksSaved(0, 0)
     return weeks_saved(
         history.hours[rows, -HOURS:],
-        Tariffs(
-            charge_types=lines.charge_types[rows],
-            purchased=lines.purchased[rows],
-            commit=lines.commit[rows],
-            price_per_mbps=lines.price_per_mbps[rows],
-            price_per_gb=lines.price_per_gb[rows],
-        ),
-        np.arange(rows.size) < left.size,
-        mbps=flow,
-        shape=order_shape(placed.request, placed.labels, snapshot.shapes).hours,
+        tariffs_of(snapshot.lines, rows),
+        np.arange(rows.size) < shift.left.size,
+        mbps=shift.mbps,
+        shape=shift.shape,
         weekday=(history.weekday + DAYS_BEFORE) % 7,
-        seen=_hours_seen(placed, now),
+        seen=min(shift.seen, HOURS),
     )
 
 
@@ -96,14 +83,9 @@ def weeks_saved(
     carried: without it, each of a line's weeks is billed as a month that repeats it, and with it. A week is known on a
     line if half of its hours are.
     """
-    flows = mbps * (
-        np.where(tariffs.charge_types == "volume", MEAN_OF_PEAK, 1.0) if shape is None else np.ones(left.size)
-    )
+    flows = flows_of(tariffs.charge_types, mbps, shape)
     rest = hours.astype(np.float64)
-    if seen:
-        shares = np.ones(HOURS_A_WEEK) if shape is None else np.roll(shape, -weekday * 24)
-        own = np.outer(flows[left], np.tile(shares, WEEKS)[-seen:])
-        rest[left, -seen:] = np.maximum(rest[left, -seen:] - own, 0.0)
+    rest[left] = hours_without(rest[left], flows[left], shape, weekday=weekday, seen=seen)
     weeks = rest.reshape(-1, HOURS_A_WEEK)
     weeks[np.count_nonzero(~np.isnan(weeks), axis=1) < ENOUGH] = np.nan
     months = np.tile(weeks, -(-HOURS_A_MONTH // HOURS_A_WEEK))[:, :HOURS_A_MONTH]
@@ -124,11 +106,3 @@ def _of(tariffs: Tariffs, line: Rows) -> Tariffs:
         price_per_mbps=tariffs.price_per_mbps[line],
         price_per_gb=tariffs.price_per_gb[line],
     )
-
-
-def _hours_seen(placed: Standing, now: datetime) -> int:
-    """Return how many of the last whole hours before midnight have the traffic of a placement that runs."""
-    since = [held.fading_since for held in placed.held.values()]
-    midnight = now.astimezone(ZoneInfo(settings.BILLING_ZONE)).replace(hour=0, minute=0, second=0, microsecond=0)
-    whole = [int((midnight - at).total_seconds() // 3600) for at in since if at is not None]
-    return min(max(min(whole, default=0), 0), HOURS)
