@@ -80,7 +80,7 @@ SITE = """
 from django.utils import timezone
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.inventory.services import idc_create, isp_create, region_create
-from idcsched.placement.services import provider_create
+from idcsched.provisioning.services import provider_create
 from idcsched.scheduling.services import profile_create
 from metrics_ingest.services import Sample, samples_store
 provider_create(code="vm", kind="simulated", config={{"up_after_seconds": 0}})

@@ -354,6 +354,7 @@ INSTALLED_APPS = [
     "metrics_ingest",
     "idcsched.scheduling",
     "idcsched.placement",
+    "idcsched.provisioning",
     "idcsched.imports",
     "idcsched.planning",
     "idcsched.api",
@@ -529,7 +530,7 @@ CELERY_TASK_QUEUES = [
 ]
 CELERY_TASK_ROUTES = {
     "metrics_ingest.tasks.source_run": {"queue": "collect"},
-    "idcsched.placement.tasks.machine_tend": {"queue": "provide"},
+    "idcsched.provisioning.tasks.machine_tend": {"queue": "provide"},
     "idcsched.placement.tasks.placement_deliver": {"queue": "deliver"},
 }
 CELERY_TASK_IGNORE_RESULT = True  # tasks write their results to the database

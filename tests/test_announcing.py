@@ -14,7 +14,7 @@ from idcsched.jobs.announcing import Announcer, announce, announcer
 from tests.e2e.installation import wait_for
 from tests.outbound.peers import closed_port
 
-TASK = "idcsched.placement.tasks.machine_tend"
+TASK = "idcsched.provisioning.tasks.machine_tend"
 BROKERS = ("hangs", "is away", "refuses")
 
 

@@ -13,13 +13,14 @@ from idcsched.feed import tasks as feed_tasks
 from idcsched.jobs import tasks as jobs_tasks
 from idcsched.jobs.nightly import JOBS
 from idcsched.placement import tasks as placement_tasks
+from idcsched.provisioning import tasks as provisioning_tasks
 from idcsched.scheduling import tasks as scheduling_tasks
 from metrics_ingest import tasks as metrics_tasks
 
 SCHEDULE = settings.CELERY_BEAT_SCHEDULE
 BY_MESSAGE = {
     "metrics_ingest.tasks.source_run",  # scheduled source by source, in the database
-    "idcsched.placement.tasks.machine_tend",
+    "idcsched.provisioning.tasks.machine_tend",
     "idcsched.placement.tasks.placement_deliver",
     "idcsched.jobs.tasks.nightly_run",
 }
@@ -38,7 +39,7 @@ def test_what_is_scheduled_is_a_task(task: str) -> None:
 
 def test_every_periodic_task_is_scheduled() -> None:
     scheduled = {entry["task"] for entry in SCHEDULE.values()} | JOBS.keys()
-    modules = (feed_tasks, jobs_tasks, metrics_tasks, placement_tasks, scheduling_tasks)
+    modules = (feed_tasks, jobs_tasks, metrics_tasks, placement_tasks, provisioning_tasks, scheduling_tasks)
     declared = {f"{module.__name__}.{name}" for module in modules for name in module.__all__}
     assert declared - BY_MESSAGE <= scheduled
 

@@ -1,7 +1,7 @@
-"""Registry of codes that rows of lower packages name and rows of higher ones have, such as a tenant's default profile.
+"""Registry of codes that rows of lower packages name and higher packages have, such as a tenant's default profile.
 
 Imports go down only, so a higher package registers its check and its codes when it starts. A lower package's service
-runs the check when such a code is set, and a form offers the codes.
+runs the check when such a code is set, and lists the codes: to offer them in a form, or to know what there is.
 """
 
 from collections.abc import Callable, Iterable

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from idcsched.jobs.nightly import JobHealth, nightly_health
 from idcsched.jobs.selectors import Process, processes, queue_depths
-from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.provider_models import Provider
+from idcsched.provisioning.driver_kinds import driver_kinds
 from metrics_ingest.selectors import SourceHealth, sources_health
 from metrics_ingest.sources.kinds import kinds as collector_kinds
 

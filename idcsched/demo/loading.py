@@ -10,7 +10,8 @@ from idcsched.accounts.services import tenant_create
 from idcsched.audit.context import origin_set
 from idcsched.framework.profile import Profile
 from idcsched.inventory.services import affinity_create, idc_create, isp_create, region_create, taint_create
-from idcsched.placement.services import provider_create, shapes_learn
+from idcsched.placement.services import shapes_learn
+from idcsched.provisioning.services import provider_create
 from idcsched.scheduling.replay import policy_of
 from idcsched.scheduling.services import profile_create
 from idcsched.scheduling.shapes import shape_create

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 from unfold.decorators import display
 
-from idcsched.accounts.administration import RowServices, ServiceAdmin, TenantReadOnlyAdmin, admin_origin
+from idcsched.accounts.administration import TenantReadOnlyAdmin, admin_origin
 from idcsched.accounts.models import User
 from idcsched.accounts.roles import principal_of, role_can
 from idcsched.framework.errors import Forbidden, IdcschedError, Invalid
@@ -21,12 +21,11 @@ from idcsched.inventory.scope import scope_check, scoped
 from idcsched.language.wording import explained
 
 from . import services
-from .driver_kinds import driver_kinds
 from .lifecycle import State
-from .models import Delivery, Machine, Placement, Provider
+from .models import Delivery, Machine, Placement
 from .rollup import stuck
 
-__all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin", "ProviderAdmin"]
+__all__ = ["DeliveryAdmin", "MachineAdmin", "PlacementAdmin"]
 
 
 LONGEST_REASON = 500
@@ -162,17 +161,3 @@ class DeliveryAdmin(TenantReadOnlyAdmin):
             for delivery in queryset:
                 services.delivery_resend(delivery=delivery)
         self.message_user(request, gettext("The callbacks are on their way."), messages.SUCCESS)
-
-
-@admin.register(Provider)
-class ProviderAdmin(ServiceAdmin):
-    writes = "write_inventory"
-    services = RowServices(
-        create=services.provider_create,
-        update=lambda row, changes: services.provider_update(provider=row, changes=changes),
-        delete=lambda row: services.provider_delete(provider=row),
-    )
-    offers = {"kind": lambda: [(kind, kind) for kind in sorted(driver_kinds().drivers)]}
-    list_display = ["code", "name", "kind", "enabled"]
-    list_filter = ["kind", "enabled"]
-    search_fields = ["code", "name", "kind"]

@@ -12,7 +12,7 @@ from idcsched.scheduling.deciding import MadeDecision
 from .candidates import Candidate, candidate_of, candidates
 from .lifecycle import Action
 from .orders import Order, PassedOver, Take
-from .provider_rows import providers_usable
+from .usable_providers import providers_usable
 
 __all__ = ["NO_PROVIDER", "choices", "nobody_starts_machines", "why_not"]
 

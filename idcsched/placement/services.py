@@ -1,14 +1,11 @@
-"""The public services of this package: all that writes placements, callbacks, machines and providers."""
+"""The public services of this package: all that writes placements and callbacks."""
 
 from .batching import batch_answer, gang_place
 from .committing import placement_commit
 from .delivering import callbacks_announce, deliveries_prune, delivery_resend, placement_deliver
 from .fallback import placement_retry, placement_try_next_idc, placements_reconcile
-from .machine_worker import machine_tend, machines_announce
 from .moving import Destination, placement_move
 from .ordering import placement_order
-from .provider_messages import machine_changed
-from .provider_rows import provider_create, provider_delete, provider_update
 from .shape_learning import shapes_learn
 from .transitions import (
     placement_confirm,
@@ -26,9 +23,6 @@ __all__ = [
     "deliveries_prune",
     "delivery_resend",
     "gang_place",
-    "machine_changed",
-    "machine_tend",
-    "machines_announce",
     "placement_commit",
     "placement_confirm",
     "placement_deliver",
@@ -41,9 +35,6 @@ __all__ = [
     "placement_try_next_idc",
     "placements_expire",
     "placements_reconcile",
-    "provider_create",
-    "provider_delete",
-    "provider_update",
     "shapes_learn",
     "waiting_try",
 ]

@@ -18,7 +18,7 @@ from idcsched.jobs.announcing import announce
 from .events import advance
 from .lifecycle import Move
 from .models import Attempt, Machine, MachineState, Placement
-from .provider_rows import providers_usable
+from .usable_providers import providers_usable
 
 __all__ = ["MOST_MACHINES", "announce_machines", "attempt_begin", "machines_check", "provision_begin", "tend_soon"]
 
@@ -83,7 +83,7 @@ def announce_machines(ids: Iterable[UUID], now: datetime) -> None:
 
 def _announce(machine_ids: Iterable[UUID]) -> None:
     for machine_id in machine_ids:
-        announce("idcsched.placement.tasks.machine_tend", str(machine_id), expires=ANNOUNCED.total_seconds())
+        announce("idcsched.provisioning.tasks.machine_tend", str(machine_id), expires=ANNOUNCED.total_seconds())
 
 
 def _machines(attempt: Attempt, request: Request) -> Iterator[Machine]:

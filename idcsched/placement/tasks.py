@@ -1,4 +1,4 @@
-"""Celery tasks of placements, callbacks, machines and the ledger. Each calls a service and returns its counts."""
+"""Celery tasks of placements, callbacks and the ledger. Each calls a service and returns its counts."""
 
 import logging
 from uuid import UUID
@@ -18,8 +18,6 @@ __all__ = [
     "claims_fade",
     "deliveries_prune",
     "ledger_audit",
-    "machine_tend",
-    "machines_sweep",
     "placement_deliver",
     "shapes_learn",
     "waiting_try",
@@ -51,22 +49,6 @@ def callbacks_sweep() -> dict[str, int]:
 def deliveries_prune() -> dict[str, int]:
     """Delete old callbacks that have ended."""
     return {"pruned": services.deliveries_prune(now=timezone.now())}
-
-
-@shared_task(ignore_result=True)
-def machine_tend(machine_id: str) -> dict[str, int]:
-    """Do what is due for one machine: start it, look after it, remove it."""
-    with origin_set(actor="system", via="task"):
-        return {"tended": services.machine_tend(machine_id=UUID(machine_id))}
-
-
-@shared_task(ignore_result=True)
-def machines_sweep() -> dict[str, int]:
-    """Find machines that no message announced, and move on placements that stand still."""
-    with origin_set(actor="system", via="task"):
-        now = timezone.now()
-        moved = services.placements_reconcile(now=now)
-        return {"announced": services.machines_announce(now=now), "moved": moved}
 
 
 @shared_task(ignore_result=True)

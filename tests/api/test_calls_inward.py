@@ -10,8 +10,8 @@ from django.utils import timezone
 from idcsched.framework.errors import IdcschedError
 from idcsched.outbound.client import clients_forget
 from idcsched.placement.models import Delivery
-from idcsched.placement.provider_rows import driver_and_call
 from idcsched.placement.services import placement_deliver
+from idcsched.provisioning.providers import driver_and_call
 from tests.api.conftest import Api
 from tests.api.test_secret_recipients import KINDS, PROVIDERS, provider, source
 from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer, redirect

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from idcsched.placement.models import Event, Machine, MachineState
 from idcsched.placement.signing import signed_headers
 from tests.api.conftest import Api
-from tests.placement.starting import at_once, reconfigure, work, work_once
+from tests.provisioning.starting import at_once, reconfigure, work, work_once
 
 ORDER = {
     "region": "A",

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from idcsched.framework.errors import Unavailable
 from idcsched.outbound.secrets import Recipients
-from idcsched.placement.driver import Call
 from idcsched.placement.models import Provider
-from idcsched.placement.provider_rows import driver_and_call
+from idcsched.provisioning.driver import Call
+from idcsched.provisioning.providers import driver_and_call
 from metrics_ingest.models import Source
 from tests.api.conftest import Api
 from tests.outbound.peers import Peer, json_reply, loopback_allowed, peer, redirect

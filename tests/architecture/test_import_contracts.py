@@ -13,6 +13,7 @@ PACKAGES = ("idcsched", "metrics_ingest", "plugins")
 FORBIDDEN = {
     "lower imports higher": ("idcsched/audit/services.py", "import idcsched.scheduling", "One way down"),
     "the ledger reads no metric": ("idcsched/ledger/models.py", "import metrics_ingest.models", "One way down"),
+    "a placement knows a driver": ("idcsched/placement/start.py", "import idcsched.provisioning", "One way down"),
     "deciding uses Django": ("idcsched/framework/errors.py", "import django", "Deciding needs no Django"),
     "deciding opens a connection": ("idcsched/framework/errors.py", "import socket", "Deciding needs no Django"),
     "a plugin reads the database": ("plugins/taint.py", "import idcsched.inventory.models", "Plugins know"),

@@ -18,7 +18,7 @@ from idcsched.placement.services import placement_release
 from idcsched.scheduling.recorder import recorder
 from tests.console.conftest import Browser
 from tests.placement.conftest import fleet, order  # noqa: F401 - fixtures
-from tests.placement.starting import at_once, equip, work, work_once
+from tests.provisioning.starting import at_once, equip, work, work_once
 
 LIST = "/console/placements/"
 Order = Callable[..., Placement]

@@ -31,7 +31,8 @@ MOMENTS = {
 }
 BEFORE = timedelta(minutes=2)
 ABOUT_DATES = (
-    *("metrics_ingest", "inventory", "scheduling", "planning", "placement", "console", "audit", "stories"),
+    *("metrics_ingest", "inventory", "scheduling", "planning", "placement", "provisioning"),
+    *("console", "audit", "stories"),
     *("api/test_bandwidth.py", "api/test_exact_bills.py", "api/test_advice.py"),
 )
 DEMO = "demo"

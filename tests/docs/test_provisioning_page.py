@@ -11,13 +11,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.utils import timezone
 
-from idcsched.placement import provider_step
-from idcsched.placement.driver import Call, Config
-from idcsched.placement.driver_kinds import GROUP, driver_kinds
-from idcsched.placement.driver_testing import check_driver
-from idcsched.placement.drivers.webhook import Machines
 from idcsched.placement.fallback import MOST_ATTEMPTS
 from idcsched.placement.rollup import ATTENTION_AFTER
+from idcsched.provisioning import step
+from idcsched.provisioning.driver import Call, Config
+from idcsched.provisioning.driver_kinds import GROUP, driver_kinds
+from idcsched.provisioning.driver_testing import check_driver
+from idcsched.provisioning.drivers.webhook import Machines
 from tests.docs.pages import blocks, page, section, tables
 from tests.outbound.peers import loopback_allowed
 
@@ -97,7 +97,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
     wrong = section(PAGE, "What happens when something goes wrong")
     assert {3: "three", 5: "five"}[MOST_ATTEMPTS] + " IDCs" in wrong
     assert f"after {({5: 'five'})[ATTENTION_AFTER]} tries" in wrong
-    assert (provider_step.LATEST.total_seconds(), provider_step.LAST_LOOK.total_seconds()) == (300, 3600)
+    assert (step.LATEST.total_seconds(), step.LAST_LOOK.total_seconds()) == (300, 3600)
     assert GROUP in PAGE
 
 

@@ -45,7 +45,7 @@ BEAT = (*CELERY, "beat", "--pidfile=", "--loglevel", "WARNING")
 SITE = """
 from idcsched.accounts.services import tenant_create, token_issue, user_create
 from idcsched.inventory.services import idc_create, region_create
-from idcsched.placement.services import provider_create
+from idcsched.provisioning.services import provider_create
 tenant_create(code="shop")
 provider_create(code="vm", kind="simulated", config={"up_after_seconds": 0})
 for region, stock in (("A", 1e9), ("B", 4)):

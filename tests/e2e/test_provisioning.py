@@ -35,7 +35,7 @@ REGIONS = ("us-east-1", "us-east-2", "us-west-1", "us-west-2", "eu-west-1", "eu-
 WORLD = """
 from idcsched.accounts.services import tenant_create
 from idcsched.inventory.services import idc_create, region_create
-from idcsched.placement.services import provider_create
+from idcsched.provisioning.services import provider_create
 from idcsched.scheduling.services import profile_create
 region_create(code="A")
 cloud = {{

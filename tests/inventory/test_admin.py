@@ -18,7 +18,7 @@ from idcsched.inventory.services import (
     region_scope_create,
     taint_create,
 )
-from idcsched.placement.services import provider_create
+from idcsched.provisioning.services import provider_create
 
 pytestmark = pytest.mark.usefixtures("db")
 

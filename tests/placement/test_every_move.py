@@ -22,7 +22,7 @@ from idcsched.placement.services import (
     placement_retry,
     placements_expire,
 )
-from tests.placement.starting import at_once, equip, reconfigure, work, work_once
+from tests.provisioning.starting import at_once, equip, reconfigure, work, work_once
 
 Order = Callable[..., Placement]
 ASKED: dict[str, Callable[..., Placement]] = {

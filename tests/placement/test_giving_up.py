@@ -16,8 +16,9 @@ from idcsched.ledger.models import Holding
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Machine, MachineState, Placement, Provider
 from idcsched.placement.rollup import ATTENTION_AFTER, STUCK_AFTER, stuck
-from idcsched.placement.services import placement_give_up, placement_release, provider_delete
-from tests.placement.starting import at_once, equip, work, work_once
+from idcsched.placement.services import placement_give_up, placement_release
+from idcsched.provisioning.services import provider_delete
+from tests.provisioning.starting import at_once, equip, work, work_once
 
 Order = Callable[..., Placement]
 WHY = "the cloud has closed down; its bill is disputed"

@@ -19,7 +19,7 @@ from idcsched.placement.models import Event, Placement
 from idcsched.placement.moving import Destination, placement_move
 from idcsched.placement.transitions import placement_confirm, placement_release, placements_expire
 from tests.placement.conftest import PORTAL
-from tests.placement.starting import at_once, equip
+from tests.provisioning.starting import at_once, equip
 
 Order = Callable[..., Placement]
 

@@ -19,11 +19,11 @@ from idcsched.api.middleware import request_id_of
 from idcsched.api.openapi import paged
 from idcsched.api.resources import Resource, StrictModelSerializer, page_response
 from idcsched.audit.context import origin_set
-from idcsched.placement import services
-from idcsched.placement.driver import Driver
-from idcsched.placement.driver_kinds import driver_kinds
 from idcsched.placement.models import Provider
-from idcsched.placement.provider_messages import Outcome
+from idcsched.provisioning import services
+from idcsched.provisioning.driver import Driver
+from idcsched.provisioning.driver_kinds import driver_kinds
+from idcsched.provisioning.messages import Outcome
 
 __all__ = ["OutcomesView", "ProviderKindsView", "ProviderViewSet"]
 

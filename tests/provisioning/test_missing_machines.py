@@ -8,7 +8,7 @@ from django.utils import timezone
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_update
 from idcsched.placement.models import Delivery, Event, Machine, MachineState, Placement, SimulatedMachine
-from tests.placement.starting import at_once, equip, work, work_once
+from tests.provisioning.starting import at_once, equip, work, work_once
 
 Order = Callable[..., Placement]
 

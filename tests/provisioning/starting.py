@@ -9,7 +9,8 @@ from django.utils import timezone
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.placement.models import Machine, MachineState, Placement, Provider, SimulatedMachine
-from idcsched.placement.services import machine_tend, placements_reconcile, provider_create, provider_update
+from idcsched.placement.services import placements_reconcile
+from idcsched.provisioning.services import machine_tend, provider_create, provider_update
 
 __all__ = ["at_once", "equip", "reconfigure", "standing", "work", "work_once"]
 

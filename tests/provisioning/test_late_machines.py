@@ -7,8 +7,9 @@ import pytest
 from django.utils import timezone
 
 from idcsched.placement.models import Machine, MachineState, Placement, Provider, SimulatedMachine
-from idcsched.placement.services import machine_tend, placement_release
-from tests.placement.starting import at_once, equip, reconfigure, standing, work, work_once
+from idcsched.placement.services import placement_release
+from idcsched.provisioning.services import machine_tend
+from tests.provisioning.starting import at_once, equip, reconfigure, standing, work, work_once
 
 Order = Callable[..., Placement]
 

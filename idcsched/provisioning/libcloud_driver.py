@@ -10,7 +10,7 @@ from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import HostRefused
-from idcsched.placement.driver import Call, Config, Driver, NotHere, Wanted
+from idcsched.provisioning.driver import Call, Config, Driver, NotHere, Wanted
 
 __all__ = [
     "MARK",

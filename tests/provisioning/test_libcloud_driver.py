@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from idcsched.framework.errors import Unavailable
 from idcsched.outbound.errors import HostRefused
-from idcsched.placement.driver import Call, Condition, NotHere
-from idcsched.placement.driver_testing import check_driver, wanted
-from idcsched.placement.drivers.libcloud import Libcloud, LibcloudConfig, Size
+from idcsched.provisioning.driver import Call, Condition, NotHere
+from idcsched.provisioning.driver_testing import check_driver, wanted
+from idcsched.provisioning.drivers.libcloud import Libcloud, LibcloudConfig, Size
 from tests.outbound.peers import Exchange, loopback_allowed, peer, raw_reply
 from tests.servers import moto
 

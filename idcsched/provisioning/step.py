@@ -15,9 +15,9 @@ from django.utils import timezone
 from idcsched.framework.errors import Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.errors import CircuitOpen
+from idcsched.placement.models import Machine, MachineState
 
 from .driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
-from .models import Machine, MachineState
 
 __all__ = ["Turn", "changes_after_failure", "take_turn"]
 

@@ -22,21 +22,19 @@ from idcsched.placement.lifecycle import Action
 from idcsched.placement.models import Attempt, Event, Machine, Placement, Provider, SimulatedMachine
 from idcsched.placement.ordering import NoFeasible
 from idcsched.placement.services import (
-    machine_tend,
     placement_commit,
     placement_confirm,
     placement_provision,
     placement_release,
     placement_retry,
-    provider_delete,
-    provider_update,
     waiting_try,
 )
+from idcsched.provisioning.services import machine_tend, provider_delete, provider_update
 from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.models import Decision
 from tests.keeping import Kept
 from tests.placement.conftest import FLEET, PORTAL
-from tests.placement.starting import at_once, equip, reconfigure, standing, work, work_once
+from tests.provisioning.starting import at_once, equip, reconfigure, standing, work, work_once
 
 Order = Callable[..., Placement]
 Recommend = Callable[..., Scheduled]

@@ -16,8 +16,8 @@ from libcloud.compute.types import NodeState
 
 from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
-from idcsched.placement.driver import Call, Condition, Existing, NotHere, Wanted
-from idcsched.placement.libcloud_driver import (
+from idcsched.provisioning.driver import Call, Condition, Existing, NotHere, Wanted
+from idcsched.provisioning.libcloud_driver import (
     MARK,
     Cloud,
     CloudConfig,
@@ -28,7 +28,7 @@ from idcsched.placement.libcloud_driver import (
     refused,
     secret_of,
 )
-from idcsched.placement.libcloud_transport import Transport
+from idcsched.provisioning.libcloud_transport import Transport
 
 __all__ = ["Libcloud"]
 

@@ -16,7 +16,7 @@ from .driver import Config, Driver
 
 __all__ = ["BUILT_IN", "GROUP", "DriverKinds", "check_driver_class", "driver_kinds", "load_driver_kinds"]
 
-BUILT_IN = "idcsched.placement.drivers"
+BUILT_IN = "idcsched.provisioning.drivers"
 GROUP = "idcsched.providers"
 
 

@@ -16,15 +16,15 @@ from structlog.contextvars import bound_contextvars
 
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError
+from idcsched.placement.events import placement_locked
+from idcsched.placement.fallback import placement_try_next_idc
+from idcsched.placement.models import Machine, MachineState
+from idcsched.placement.rollup import settle
+from idcsched.placement.start import announce_machines
 
 from .driver import Call, Driver
-from .events import placement_locked
-from .fallback import placement_try_next_idc
-from .models import Machine, MachineState
-from .provider_rows import driver_and_call
-from .provider_step import Turn, changes_after_failure, take_turn
-from .rollup import settle
-from .start import announce_machines
+from .providers import driver_and_call
+from .step import Turn, changes_after_failure, take_turn
 
 __all__ = ["machine_tend", "machines_announce"]
 

@@ -11,8 +11,8 @@ from django.db.models import Q, QuerySet
 from idcsched.framework.errors import Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.errors import TooSlow
-from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 from idcsched.placement.provider_models import SimulatedMachine
+from idcsched.provisioning.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 
 __all__ = ["Simulated"]
 

@@ -10,14 +10,15 @@ from idcsched.framework.errors import Unavailable
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.outbound.errors import HostRefused, OutboundError
-from idcsched.placement.driver import Call, Condition, NotHere
-from idcsched.placement.driver_testing import check_driver, wanted
-from idcsched.placement.drivers import openstack
-from idcsched.placement.drivers.openstack import Flavor, OpenStack, OpenStackConfig
 from idcsched.placement.models import Machine, Placement
-from idcsched.placement.services import placement_release, provider_create
+from idcsched.placement.services import placement_release
+from idcsched.provisioning.driver import Call, Condition, NotHere
+from idcsched.provisioning.driver_testing import check_driver, wanted
+from idcsched.provisioning.drivers import openstack
+from idcsched.provisioning.drivers.openstack import Flavor, OpenStack, OpenStackConfig
+from idcsched.provisioning.services import provider_create
 from tests.outbound.peers import json_reply, loopback_allowed, peer
-from tests.placement.starting import work
+from tests.provisioning.starting import work
 from tests.servers.openstack import IMAGE, PASSWORD, OpenStackServer, running
 
 

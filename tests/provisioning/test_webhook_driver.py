@@ -14,14 +14,14 @@ from idcsched.framework.errors import Invalid, NotFound, Unavailable
 from idcsched.inventory.models import Idc
 from idcsched.inventory.services import idc_update
 from idcsched.outbound.errors import BadReply, ServerFailed
-from idcsched.placement.driver import Call, NotHere
-from idcsched.placement.driver_testing import check_driver, wanted
-from idcsched.placement.drivers.webhook import Webhook, WebhookConfig
 from idcsched.placement.models import Machine, Placement
-from idcsched.placement.services import machine_changed, provider_create
 from idcsched.placement.signing import secret_bytes, signature_fits, signed_headers
+from idcsched.provisioning.driver import Call, NotHere
+from idcsched.provisioning.driver_testing import check_driver, wanted
+from idcsched.provisioning.drivers.webhook import Webhook, WebhookConfig
+from idcsched.provisioning.services import machine_changed, provider_create
 from tests.outbound.peers import Exchange, Peer, json_reply, loopback_allowed, peer, raw_reply
-from tests.placement.starting import work, work_once
+from tests.provisioning.starting import work, work_once
 
 SECRET = "whsec_c2VjcmV0IG9mIHRoZSBoYWxs"
 

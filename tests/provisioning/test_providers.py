@@ -8,7 +8,7 @@ from idcsched.audit.models import Change
 from idcsched.framework.errors import Conflict, Invalid
 from idcsched.inventory.services import idc_create, region_create
 from idcsched.placement.models import Provider
-from idcsched.placement.services import provider_create, provider_delete, provider_update
+from idcsched.provisioning.services import provider_create, provider_delete, provider_update
 
 pytestmark = pytest.mark.usefixtures("db")
 

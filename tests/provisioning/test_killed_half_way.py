@@ -9,12 +9,13 @@ import pytest
 from django.utils import timezone
 
 from idcsched.ledger.models import Holding
-from idcsched.placement import machine_worker
-from idcsched.placement.drivers.simulated import Simulated
 from idcsched.placement.ledger_audit import ledger_differences
 from idcsched.placement.models import Event, Machine, Placement, SimulatedMachine
-from idcsched.placement.services import machine_tend, placement_release, placements_reconcile
-from tests.placement.starting import AT_WORK, at_once, equip, standing
+from idcsched.placement.services import placement_release, placements_reconcile
+from idcsched.provisioning import worker
+from idcsched.provisioning.drivers.simulated import Simulated
+from idcsched.provisioning.services import machine_tend
+from tests.provisioning.starting import AT_WORK, at_once, equip, standing
 
 Order = Callable[..., Placement]
 
@@ -54,7 +55,7 @@ def fate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Fat
     for name in ("create", "find", "delete"):
         monkeypatch.setattr(Simulated, name, found.around(name, getattr(Simulated, name)))
     for name in ("_claimed", "settle", "placement_try_next_idc"):
-        monkeypatch.setattr(machine_worker, name, found.around(name, getattr(machine_worker, name)))
+        monkeypatch.setattr(worker, name, found.around(name, getattr(worker, name)))
     return found
 
 
@@ -84,7 +85,7 @@ def test_it_works(order: Order, fate: Fate) -> None:
                 placement_release(placement=placement)
         if turn > 10 and turn % 5 == 0:
             try:
-                placements_reconcile(now=timezone.now() + machine_worker.MARGIN)
+                placements_reconcile(now=timezone.now() + worker.MARGIN)
             except Killed:
                 continue
         if not Placement.objects.filter(state__in=["provisioning", "releasing"]).exists():

@@ -12,11 +12,11 @@ from idcsched.framework.errors import Conflict, FieldError, Invalid, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.literal_secrets import literal_secrets
 from idcsched.outbound.secrets import PROVIDER_SECRETS, Recipients, secret_ref_check, secret_resolve
+from idcsched.placement.models import Machine, MachineState
+from idcsched.placement.provider_models import Provider
 
 from .driver import Call, Driver
 from .driver_kinds import driver_kinds
-from .models import Machine, MachineState
-from .provider_models import Provider
 
 __all__ = [
     "driver_and_call",
@@ -25,7 +25,6 @@ __all__ = [
     "provider_delete",
     "provider_secret",
     "provider_update",
-    "providers_usable",
 ]
 
 FIELDS = frozenset({"code", "name", "kind", "config", "secret_ref", "enabled"})
@@ -77,13 +76,6 @@ def provider_delete(*, provider: Provider) -> None:
     """Remove a provider that nothing names and that has no machine; raises NotFound, Conflict `in_use`."""
     _refuse_with_machines(provider.code)
     row_delete(provider)
-
-
-def providers_usable(codes: Iterable[str]) -> frozenset[str]:
-    """Return those of the codes whose providers may start machines."""
-    kinds = driver_kinds().drivers
-    rows = Provider.objects.filter(code__in=list(codes), enabled=True, kind__in=list(kinds))
-    return frozenset(rows.values_list("code", flat=True))
 
 
 def driver_and_call(code: str, *, now: datetime) -> tuple[Driver, Call]:

@@ -16,8 +16,8 @@ from libcloud.compute.types import NodeState
 
 from idcsched.framework.errors import Unavailable
 from idcsched.framework.messages import _
-from idcsched.placement.driver import Call, Condition, Existing, NotHere, Wanted
-from idcsched.placement.libcloud_driver import (
+from idcsched.provisioning.driver import Call, Condition, Existing, NotHere, Wanted
+from idcsched.provisioning.libcloud_driver import (
     MARK,
     Amount,
     Cloud,
@@ -29,7 +29,7 @@ from idcsched.placement.libcloud_driver import (
     refused,
     secret_of,
 )
-from idcsched.placement.libcloud_transport import bound_to
+from idcsched.provisioning.libcloud_transport import bound_to
 
 __all__ = ["OpenStack"]
 

@@ -7,11 +7,11 @@ from django.utils import timezone
 
 from idcsched.framework.errors import PluginBroken, Unavailable
 from idcsched.outbound.errors import TooSlow
-from idcsched.placement.driver import Call, Condition, Driver, NotHere
-from idcsched.placement.driver_kinds import check_driver_class, load_driver_kinds
-from idcsched.placement.driver_testing import check_driver, wanted
-from idcsched.placement.drivers.simulated import Simulated, SimulatedConfig
 from idcsched.placement.models import SimulatedMachine
+from idcsched.provisioning.driver import Call, Condition, Driver, NotHere
+from idcsched.provisioning.driver_kinds import check_driver_class, load_driver_kinds
+from idcsched.provisioning.driver_testing import check_driver, wanted
+from idcsched.provisioning.drivers.simulated import Simulated, SimulatedConfig
 
 pytestmark = pytest.mark.usefixtures("db")
 

@@ -16,12 +16,12 @@ from idcsched.audit.writing import write
 from idcsched.framework.decoding import decode_json
 from idcsched.framework.errors import Invalid, NotFound, Unavailable
 from idcsched.framework.messages import _
+from idcsched.placement.models import Machine
+from idcsched.placement.provider_models import Provider
+from idcsched.placement.signing import secret_bytes, signature_fits
+from idcsched.placement.start import announce_machines
 
-from .models import Machine
-from .provider_models import Provider
-from .provider_rows import provider_secret
-from .signing import secret_bytes, signature_fits
-from .start import announce_machines
+from .providers import provider_secret
 
 __all__ = ["Outcome", "machine_changed"]
 

@@ -13,8 +13,8 @@ from idcsched.framework.errors import FieldError, Unavailable
 from idcsched.framework.messages import _
 from idcsched.outbound.client import origin_of
 from idcsched.outbound.errors import BadReply, HostRefused
-from idcsched.placement.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 from idcsched.placement.signing import secret_bytes, signed_headers
+from idcsched.provisioning.driver import Call, Condition, Config, Driver, Existing, NotHere, Wanted
 
 __all__ = ["Webhook"]
 

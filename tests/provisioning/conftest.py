@@ -1,0 +1,1 @@
+from tests.placement.conftest import fleet, order, recommend  # noqa: F401 - fixtures, used by name
