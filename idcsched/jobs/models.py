@@ -3,7 +3,7 @@ from django.utils.translation import gettext_lazy as _
 
 from idcsched.db.fields import one_of, unique
 
-__all__ = ["Heartbeat", "Lease", "NightlyJob", "ProcessKind"]
+__all__ = ["Claimable", "Heartbeat", "Lease", "NightlyJob", "ProcessKind"]
 
 
 class ProcessKind(models.TextChoices):
@@ -46,6 +46,16 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Claimable(models.Model):
+    """A row that one worker at a time works at; see `claims.py`."""
+
+    claim = models.UUIDField(_("claim"), null=True, blank=True, editable=False)
+    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True, editable=False)
+
+    class Meta:
+        abstract = True
 
 
 class NightlyJob(models.Model):

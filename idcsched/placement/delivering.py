@@ -13,7 +13,6 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
@@ -26,6 +25,7 @@ from idcsched.accounts.callback_secrets import secrets_in_force
 from idcsched.audit.services import change_record
 from idcsched.framework.errors import NotFound
 from idcsched.framework.messages import _
+from idcsched.jobs.claims import claim, claim_end, unclaimed
 from idcsched.jobs.services import lease_give_up, lease_take
 from idcsched.outbound.client import Request, shared_client
 from idcsched.outbound.errors import HostRefused, OutboundError
@@ -107,8 +107,7 @@ def deliveries_prune(*, now: datetime, batch: int = 1000) -> int:
 
 
 def _due(now: datetime) -> Q:
-    unclaimed = Q(claimed_until__isnull=True) | Q(claimed_until__lte=now)
-    return unclaimed & Q(state=DeliveryState.PENDING, next_try_at__lte=now)
+    return unclaimed(now) & Q(state=DeliveryState.PENDING, next_try_at__lte=now)
 
 
 def _due_at(now: datetime) -> QuerySet[Delivery]:
@@ -133,13 +132,13 @@ def _at_host(host: str) -> Iterator[bool]:
 
 
 def _claimed(placement_id: UUID) -> Delivery | None:
-    """Claim the oldest pending callback, if it is due; one statement, which succeeds for one caller only."""
-    claim, now = uuid4(), timezone.now()
+    """Claim the oldest pending callback, if it is due."""
+    now = timezone.now()
     waiting = Delivery.objects.filter(placement=placement_id, state=DeliveryState.PENDING)
     oldest = waiting.order_by("version").values("pk")[:1]
     due = Delivery.objects.filter(_due(now), pk__in=oldest)
-    due.update(claim=claim, claimed_until=now + CLAIM, tries=F("tries") + 1, tried_at=now)
-    return Delivery.objects.select_related("placement__tenant").filter(claim=claim).first()
+    had = claim(due, until=now + CLAIM, tries=F("tries") + 1, tried_at=now)
+    return had.select_related("placement__tenant").first()
 
 
 def _deliver_oldest(placement_id: UUID) -> bool:
@@ -154,7 +153,7 @@ def _deliver_oldest(placement_id: UUID) -> bool:
         if not isinstance(error, OutboundError):
             raise
         return False
-    _outcome_write(delivery, state=DeliveryState.DELIVERED, delivered_at=timezone.now(), error="")
+    claim_end(delivery, state=DeliveryState.DELIVERED, delivered_at=timezone.now(), error="")
     return True
 
 
@@ -175,18 +174,13 @@ def _send(delivery: Delivery) -> None:
 def _failed(delivery: Delivery, error: str) -> None:
     now, until = timezone.now(), delivery.queued_at + LONGEST
     if now < until:
-        _outcome_write(delivery, error=error, next_try_at=min(now + _pause(now - delivery.queued_at), until))
+        claim_end(delivery, error=error, next_try_at=min(now + _pause(now - delivery.queued_at), until))
         return
     logger.warning("callback %s of placement %s is given up: %s", delivery.pk, delivery.placement_id, error)
-    _outcome_write(delivery, error=error, state=DeliveryState.GIVEN_UP)
+    claim_end(delivery, error=error, state=DeliveryState.GIVEN_UP)
 
 
 def _pause(tried_for: timedelta) -> timedelta:
     """Return as long as the callback has been tried already, so that pauses double, with jitter."""
     spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - jitter needs no secure randomness
     return min(max(tried_for, SOONEST), LATEST) * spread
-
-
-def _outcome_write(delivery: Delivery, **values: Any) -> None:
-    """Write the outcome of a try, unless another worker has claimed the callback meanwhile."""
-    Delivery.objects.filter(pk=delivery.pk, claim=delivery.claim).update(claim=None, claimed_until=None, **values)

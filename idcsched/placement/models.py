@@ -11,6 +11,7 @@ from uuid_utils.compat import uuid7
 from idcsched.accounts.models import Tenant
 from idcsched.db.fields import AmountField, CodeField, one_of, unique
 from idcsched.inventory.models import Idc
+from idcsched.jobs.models import Claimable
 
 from .lifecycle import HOLDING, Action, Move, State
 from .provider_models import Provider, SimulatedMachine
@@ -164,7 +165,7 @@ class DeliveryState(models.TextChoices):
     GIVEN_UP = "given_up", _("given up")
 
 
-class Delivery(models.Model):
+class Delivery(Claimable):
     """A callback: one event to be sent to the placement's address, written with the event, sent until it is received.
 
     The row's id is the id of the message. `queued_at`: when the first try was due; `claimed_until`: the end of a
@@ -188,8 +189,6 @@ class Delivery(models.Model):
     next_try_at = models.DateTimeField(_("next try"), default=timezone.now)
     delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
     error = models.TextField(_("error"), blank=True)
-    claim = models.UUIDField(_("claim"), null=True, blank=True, editable=False)
-    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ("-id",)
@@ -254,7 +253,7 @@ class Attempt(models.Model):
         return f"{self.placement_id} {self.number}"
 
 
-class Machine(models.Model):
+class Machine(Claimable):
     """One machine of an attempt. The row's id is the token by which the provider finds the machine.
 
     `claimed_until`: the end of a worker's claim; `next_try_at`: when the next turn is due (None: never);
@@ -276,8 +275,6 @@ class Machine(models.Model):
     lives = models.PositiveIntegerField(_("lives"), default=0)
     since = models.DateTimeField(_("since"), default=timezone.now)
     next_try_at = models.DateTimeField(_("next try"), default=timezone.now, null=True, blank=True)
-    claim = models.UUIDField(_("claim"), null=True, blank=True, editable=False)
-    claimed_until = models.DateTimeField(_("claimed until"), null=True, blank=True, editable=False)
     announced_until = models.DateTimeField(_("announced until"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now)
 

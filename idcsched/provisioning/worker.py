@@ -8,7 +8,7 @@ the provider for the machine's token before it creates anything.
 import logging
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
@@ -16,6 +16,7 @@ from structlog.contextvars import bound_contextvars
 
 from idcsched.audit.writing import write
 from idcsched.framework.errors import IdcschedError
+from idcsched.jobs.claims import claim, claim_end, unclaimed
 from idcsched.placement.events import placement_locked
 from idcsched.placement.fallback import placement_try_next_idc
 from idcsched.placement.models import Machine, MachineState
@@ -65,7 +66,7 @@ def machines_announce(*, now: datetime, at_most: int = 500) -> int:
 
 
 def _due(now: datetime) -> Q:
-    return Q(next_try_at__lte=now) & (Q(claimed_until__isnull=True) | Q(claimed_until__lte=now))
+    return unclaimed(now) & Q(next_try_at__lte=now)
 
 
 def _driver_and_call(machine: Machine) -> tuple[Driver, Call] | IdcschedError:
@@ -76,15 +77,14 @@ def _driver_and_call(machine: Machine) -> tuple[Driver, Call] | IdcschedError:
 
 
 def _claimed(machine_id: UUID, duration: timedelta) -> Machine | None:
-    """Claim the machine, if it is due; one statement, which succeeds for one caller only."""
-    claim, now = uuid4(), timezone.now()
+    """Claim the machine, if it is due."""
+    now = timezone.now()
     next_state = Case(
         When(state=MachineState.PENDING, then=Value(MachineState.CREATING)),
         default=F("state"),
     )
-    Machine.objects.filter(_due(now), pk=machine_id).update(claim=claim, claimed_until=now + duration, state=next_state)
-    rows = Machine.objects.select_related("attempt__placement__tenant", "attempt__idc__region")
-    return rows.filter(claim=claim).first()
+    had = claim(Machine.objects.filter(_due(now), pk=machine_id), until=now + duration, state=next_state)
+    return had.select_related("attempt__placement__tenant", "attempt__idc__region").first()
 
 
 def _take_turn(turn: Turn) -> dict[str, Any]:
@@ -112,6 +112,6 @@ def _write_changes(machine: Machine, changes: dict[str, Any]) -> bool:
         announce_machines([machine.pk], timezone.now())
     else:
         changes["announced_until"] = None
-    rows.update(claim=None, claimed_until=None, **changes)
+    claim_end(machine, **changes)
     settle(placement)
     return True
