@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, Literal
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ import numpy as np
 from django.conf import settings
 
 from idcsched.framework.billing import DAYS_A_MONTH, MEAN_OF_PEAK, monthly_price
+from idcsched.framework.rules import VERSION
 from idcsched.framework.snapshot import Snapshot
 from idcsched.inventory.choices import ChargeType
 from idcsched.inventory.models import Line
@@ -56,17 +57,28 @@ class FullLine(msgspec.Struct, frozen=True, kw_only=True):
     mbps_needed: float
 
 
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """What advice was computed on: a snapshot and when it was built, the version of the rules, and the revision of each
+    profile by which a placement was decided."""
+
+    snapshot: str
+    built_at: datetime
+    rules: int
+    profiles: dict[str, int]
+
+
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """What would be cheaper than what stands now, per month; `status` is `not_computed` before the first night.
 
     Of `placements` that hold bandwidth, `left_out` had no part in the search. `saves` is what all moves save together;
     by the formula that places are searched by, no moves save more than `saves_at_most`. Of what a move promises, the
     part `expected_factor` is expected: learnt from `moves_learnt_from` moves that were `made`; null in advice from
-    before this was stored. Callers who are bound to a tenant are told none of these figures but `expected_factor`, and
-    `saves` of their own moves; the others are null.
+    before this was stored, as is `inputs`. Callers who are bound to a tenant are told none of these figures but
+    `expected_factor`, and `saves` of their own moves; the others are null.
     """
 
     computed_at: datetime | None = None
+    inputs: Inputs | None = None
     currency: str
     placements: int | None = 0
     left_out: int | None = 0
@@ -95,6 +107,7 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
         """Return what a caller who is bound to that tenant may see."""
         return msgspec.structs.replace(
             self.with_moves([move for move in self.moves if move.tenant == tenant]),
+            inputs=None,
             placements=None,
             left_out=None,
             saves_at_most=None,
@@ -114,6 +127,12 @@ def advice(picture: LiveState, *, now: datetime, seconds: float, staying: Set[UU
     saves = round(sum([move.saves for move in found.moves]), CENTS)
     return Advice(
         computed_at=now,
+        inputs=Inputs(
+            snapshot=picture.snapshot.id,
+            built_at=datetime.fromtimestamp(picture.snapshot.built_at, UTC),
+            rules=VERSION,
+            profiles=dict(found.profiles),
+        ),
         currency=picture.snapshot.currency,
         placements=found.placements,
         left_out=found.left_out,

@@ -95,11 +95,13 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, rename={"origin": "from", 
 class Rearrangement(msgspec.Struct, frozen=True, kw_only=True):
     """The moves, each with what it saves after those before it, and what any others could save at most.
 
-    Of `placements` that hold bandwidth, `left_out` had no part in the search.
+    Of `placements` that hold bandwidth, `left_out` had no part in the search; `profiles` are the revisions by which the
+    others were decided.
     """
 
     placements: int
     left_out: int
+    profiles: Mapping[str, int] = {}
     status: Status | Literal["nothing_to_move"] = "nothing_to_move"
     saves_at_most: float = 0.0
     moves: tuple[Move, ...] = ()
@@ -136,6 +138,7 @@ def rearrangement(
     return Rearrangement(
         placements=len(placements),
         left_out=left_out,
+        profiles={placed.profile.code: placed.profile.revision for placed, _options in decided},
         status=optimum.status,
         saves_at_most=bill_of(problem, start) - optimum.bound,
         moves=moves,

@@ -1,8 +1,9 @@
 """`advice/`: which placements would be cheaper elsewhere, which commits are too high, which lines fill up."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from idcsched.accounts.services import tenant_create, token_issue, user_create
+from idcsched.framework.rules import VERSION
 from idcsched.inventory.models import Line
 from idcsched.inventory.services import idc_create, isp_create, region_create, taint_create
 from idcsched.ledger.models import Claim
@@ -93,6 +95,10 @@ def test_it_works(portal: Api, api: Callable[..., Api]) -> None:
         "bandwidth_mbps": 100.0,
     }
     assert found["saves"] == 2000.0
+    inputs = found["inputs"]
+    assert (inputs["rules"], inputs["profiles"]) == (VERSION, {"room": 1})
+    assert UUID(inputs["snapshot"])
+    assert datetime.fromisoformat(inputs["built_at"]) <= timezone.now()
     assert (found["expected_factor"], found["moves_learnt_from"]) == (0.85, 0)
     assert found["saves_at_most"] == pytest.approx(2000, abs=1)
     assert (Placement.objects.values().get(), list(Claim.objects.values())) == before
@@ -153,7 +159,7 @@ def test_who_may_see_and_ask(portal: Api, api: Callable[..., Api]) -> None:
     advice_run()
     own = portal.get("/advice/")
     assert (len(own["moves"]), own["saves"]) == (1, 2000.0), "its own placement"
-    assert {own[name] for name in ("placements", "left_out", "saves_at_most", "moves_learnt_from")} == {None}
+    assert {own[name] for name in ("inputs", "placements", "left_out", "saves_at_most", "moves_learnt_from")} == {None}
     assert (own["expected_factor"], own["moves"][0]["expected"]) == (0.85, 1700.0)
     assert portal.refused("POST", "/advice/", status=403)[0] == "role_not_allowed"
     tenant_create(code="other")

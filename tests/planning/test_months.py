@@ -98,3 +98,20 @@ def test_what_is_pending_flows_in_both_bills() -> None:
     assert bills is not None
     assert bills.without.tolist() == [450 * 30, 400 * 30]
     assert bills.with_order.tolist() == [550 * 30, 500 * 30]
+
+
+@given(st.integers(0, 999), st.integers(1, 400), st.integers(0, 720))
+@settings(max_examples=40, deadline=None)
+def test_the_bills_after_a_move_are_those_of_the_moved_series(seed: int, mbps: int, seen: int) -> None:
+    """Billed by hand: of 720 hours the 36 highest are dropped, and a commit of 500 is paid for in any case."""
+    known = fleet(seed)
+    hours = np.array(known.history.hours, dtype=np.float64)  # type: ignore[union-attr]
+    there = Shift(left=rows(0), used=rows(1), mbps=mbps, shape=None, seen=seen, pending=0.0)
+    bills = Months(known).bills(there)
+    assert bills is not None
+    if seen:
+        hours[0, -seen:] = np.maximum(hours[0, -seen:] - mbps, 0)
+    hours[1] += mbps
+    here, elsewhere = (np.sort(line)[::-1][HOURS_A_MONTH // 20] for line in hours[:2])
+    assert bills.without[0] == pytest.approx(30 * here)
+    assert bills.with_order[1] == pytest.approx(20 * max(elsewhere, 500))

@@ -491,6 +491,19 @@ def test_each_saves_what_is_left_to_save_after_those_above_it() -> None:
     assert result.saves_at_most == pytest.approx(3500, abs=1)
 
 
+def test_the_same_inputs_give_the_same_moves() -> None:
+    """Three orders, three places, two of them alike."""
+    idc("here")
+    for code in ("there", "elsewhere"):
+        idc(code, {"price_per_mbps": 20, "commit_mbps": 450})
+    for mbps in (100, 200, 50):
+        stand(mbps=mbps)
+    known, now = picture(), timezone.now()
+    first, again = (rearrangement(known, now=now, seconds=100) for _ in range(2))
+    assert len(first.moves) == 3
+    assert again == first
+
+
 def test_without_time_nothing_is_said_and_nothing_is_claimed() -> None:
     idc("here")
     idc("there", {"price_per_mbps": 10})
