@@ -68,7 +68,7 @@ SHARES: Final = (
 )
 """The shares of a sum that have a name, the largest first."""
 SURE: Final = {
-    "optimal": gettext_lazy("no other moves save more: that is proven"),
+    "optimal": gettext_lazy("searched to the end: by its formula no other moves save more"),
     "time_limit": gettext_lazy("time ran out, so others may save more"),
     "nothing_found": gettext_lazy("time ran out before anything cheaper was found"),
     "nothing_to_move": gettext_lazy("there was no placement to look at"),

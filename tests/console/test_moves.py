@@ -87,7 +87,7 @@ def test_it_works(browser: Browser, order: Order) -> None:  # noqa: F811
     assert "4 moves would save 15,000 CNY a month. The first one brings half of it." in page
     assert "To be expected" not in page, "advice from before this was stored"
     assert "on 40 placements, 2 of them could not be judged" in page
-    assert "no other moves save more: that is proven" in page
+    assert "searched to the end: by its formula no other moves save more" in page
     assert f'href="/console/placements/{placement.pk}/">order-1</a>' in page
     assert page.count("stands there no more") == 3, "of those that are no placements"
     assert page.index("9,000") < page.index("12,000") < page.index("13,500") < page.index("15,000</td>")
