@@ -120,7 +120,8 @@ def rearrangement(
     plannable = plannable_of(decided, picture.snapshot)
     problem, start = plannable.problem, plannable.start
     optimum = _searched(problem, start, seconds)
-    chosen = _allowed_together(decided, plannable, optimum.chosen, picture.snapshot, now)
+    chosen = _borne_out(decided, plannable, optimum.chosen, picture.snapshot, now)
+    chosen = _allowed_together(decided, plannable, chosen, picture.snapshot, now)
     chosen = _worthwhile(problem, start, chosen)
     steps = list(_steps(decided, plannable, chosen, picture.snapshot, now))
     changes = _line_changes(plannable, picture.snapshot, steps, chosen)
@@ -217,6 +218,29 @@ def _decided(
                 billed &= np.arange(billed.size) == options.at(placed.pick)
             decided.append((placed, options.take(np.flatnonzero(billed))))
     return decided
+
+
+def _borne_out(
+    decided: Sequence[tuple[Standing, Options]], plannable: Plannable, chosen: Rows, snapshot: Snapshot, now: datetime
+) -> Rows:
+    """Return the assignment without options that the month of their lines speaks against.
+
+    Such an order gets the next best option by the formula, if there is one, or stays where it stands.
+    """
+    problem, start, borne_out = plannable.problem, plannable.start, chosen.copy()
+    by_formula, months = Assignment(problem, start), Months(snapshot)
+
+    def saves(order: int, option: int) -> bool:
+        exact = months.saves(shift_of(decided[order][0], problem, start.item(order), option, snapshot, now))
+        return exact is None or exact >= LEAST
+
+    for order in np.flatnonzero(chosen != start).tolist():
+        if not saves(order, chosen.item(order)):
+            options = np.flatnonzero(problem.order == order).tolist()
+            by_saving = sorted([(by_formula.saving(order, option), option) for option in options], reverse=True)
+            others = [option for saving, option in by_saving if saving >= LEAST and by_formula.fits(order, option)]
+            borne_out[order] = next((option for option in others if saves(order, option)), start.item(order))
+    return borne_out
 
 
 def _allowed_together(

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from idcsched.inventory.models import Line
+from idcsched.inventory.services import taint_create
 from idcsched.planning.made_moves import moves_made
 from idcsched.planning.moves import saving
 from tests.planning.test_made_moves import moved
@@ -65,11 +66,20 @@ def test_what_runs_is_taken_out_of_what_was_measured() -> None:
 
 @pytest.mark.usefixtures("lines")
 def test_where_no_month_is_known_the_search_has_the_last_word() -> None:
-    """A line that is new has no month, and the order is free there as long as no more than 500 Mbps are pending."""
-    idc("new", {"price_per_mbps": 50, "commit_mbps": 500}, used=300.0)
-    Line.objects.filter(idc__code="there").update(price_per_mbps=61)
+    """A line that is new has no month: by the formula the order costs 25 instead of 30 a Mbps there."""
+    idc("new", {"price_per_mbps": 25}, used=300.0)
+    taint_create(idc="there", key="k")
     stand()
-    assert told(found()) == [("here", "new", 3000.0)]
+    assert told(found()) == [("here", "new", 500.0)]
+
+
+@pytest.mark.usefixtures("lines")
+def test_an_order_goes_to_the_next_best_place_if_the_month_speaks_against_the_best() -> None:
+    """At 61 the order would cost 50 × 61 there, more than it saves, though the last week says that it is free."""
+    Line.objects.filter(idc__code="there").update(price_per_mbps=61)
+    idc("new", {"price_per_mbps": 25}, used=300.0)
+    stand()
+    assert told(found()) == [("here", "new", 500.0)]
 
 
 @pytest.mark.usefixtures("lines")
