@@ -139,8 +139,8 @@ class Months:
         flows = flows_of(self._lines.charge_types[rows], shift.mbps, shift.shape)
         shares = np.ones(1) if shift.shape is None else np.roll(shift.shape, -self._history.weekday * 24)
         for place, line in enumerate(rows.tolist()):
-            comes = place >= shift.left.size
-            self._hours[line] = rest[place] + comes * flows[place] * np.resize(shares, HOURS_A_MONTH)
+            own = np.resize(shares, HOURS_A_MONTH) * flows[place]
+            self._hours[line] = rest[place] if place < shift.left.size else rest[place] + own
             self._pending[line] = pending[place]
 
     def _without(self, shift: Shift) -> tuple[Floats, Floats]:
