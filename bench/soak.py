@@ -55,7 +55,7 @@ NAMED: Final[Mapping[str, frozenset[str]]] = {
     "PostgreSQL is stopped": frozenset({"503 database_unavailable", "503 busy"}),
     "Redis is stopped": frozenset(),
     "a worker is killed": frozenset(),
-    "a web process is killed": frozenset({"no answer", "502 unanswered"}),
+    "a web process is killed": frozenset({"no answer", "502 unanswered", "409 idempotency_key_busy"}),
 }
 """What may be answered while it lasts, by the first column of the table in docs/faults.md."""
 REFUSED: Final = {"no_feasible_idc", "conflict"}
