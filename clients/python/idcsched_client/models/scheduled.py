@@ -33,9 +33,12 @@ T = TypeVar("T", bound="Scheduled")
 
 @_attrs_define
 class Scheduled:
-    """The engine's answer, with what it was decided on, and by which names it can be found and taken.
+    """The contract's answer, field by field.
 
     Attributes:
+        decision_id (str):
+        request_id (None | str):
+        http_request_id (str):
         result (str):
         reason_code (None | str):
         idc (IdcBrief | None):
@@ -56,9 +59,6 @@ class Scheduled:
         fallback_group (FallbackGroup | None):
         stale (list[Stale] | None):
         plugin_errors (list[PluginError]):
-        decision_id (str):
-        request_id (None | str):
-        http_request_id (str):
         degraded (bool):
         profile (ProfileBrief):
         snapshot (SnapshotBrief):
@@ -77,6 +77,9 @@ class Scheduled:
             point is worth; null where points have no price, for the reason in `no_price`.
     """
 
+    decision_id: str
+    request_id: None | str
+    http_request_id: str
     result: str
     reason_code: None | str
     idc: IdcBrief | None
@@ -97,9 +100,6 @@ class Scheduled:
     fallback_group: FallbackGroup | None
     stale: list[Stale] | None
     plugin_errors: list[PluginError]
-    decision_id: str
-    request_id: None | str
-    http_request_id: str
     degraded: bool
     profile: ProfileBrief
     snapshot: SnapshotBrief
@@ -121,6 +121,13 @@ class Scheduled:
         from ..models.idc_brief import IdcBrief
         from ..models.margin import Margin
         from ..models.tie import Tie
+
+        decision_id = self.decision_id
+
+        request_id: None | str
+        request_id = self.request_id
+
+        http_request_id = self.http_request_id
 
         result = self.result
 
@@ -227,13 +234,6 @@ class Scheduled:
             plugin_errors_item = plugin_errors_item_data.to_dict()
             plugin_errors.append(plugin_errors_item)
 
-        decision_id = self.decision_id
-
-        request_id: None | str
-        request_id = self.request_id
-
-        http_request_id = self.http_request_id
-
         degraded = self.degraded
 
         profile = self.profile.to_dict()
@@ -283,6 +283,9 @@ class Scheduled:
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
+                "decision_id": decision_id,
+                "request_id": request_id,
+                "http_request_id": http_request_id,
                 "result": result,
                 "reason_code": reason_code,
                 "idc": idc,
@@ -303,9 +306,6 @@ class Scheduled:
                 "fallback_group": fallback_group,
                 "stale": stale,
                 "plugin_errors": plugin_errors,
-                "decision_id": decision_id,
-                "request_id": request_id,
-                "http_request_id": http_request_id,
                 "degraded": degraded,
                 "profile": profile,
                 "snapshot": snapshot,
@@ -353,6 +353,17 @@ class Scheduled:
         from ..models.worth import Worth
 
         d = dict(src_dict)
+        decision_id = d.pop("decision_id")
+
+        def _parse_request_id(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        request_id = _parse_request_id(d.pop("request_id"))
+
+        http_request_id = d.pop("http_request_id")
+
         result = d.pop("result")
 
         def _parse_reason_code(data: object) -> None | str:
@@ -560,17 +571,6 @@ class Scheduled:
 
             plugin_errors.append(plugin_errors_item)
 
-        decision_id = d.pop("decision_id")
-
-        def _parse_request_id(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        request_id = _parse_request_id(d.pop("request_id"))
-
-        http_request_id = d.pop("http_request_id")
-
         degraded = d.pop("degraded")
 
         profile = ProfileBrief.from_dict(d.pop("profile"))
@@ -637,6 +637,9 @@ class Scheduled:
             worth = Worth.from_dict(_worth)
 
         scheduled = cls(
+            decision_id=decision_id,
+            request_id=request_id,
+            http_request_id=http_request_id,
             result=result,
             reason_code=reason_code,
             idc=idc,
@@ -657,9 +660,6 @@ class Scheduled:
             fallback_group=fallback_group,
             stale=stale,
             plugin_errors=plugin_errors,
-            decision_id=decision_id,
-            request_id=request_id,
-            http_request_id=http_request_id,
             degraded=degraded,
             profile=profile,
             snapshot=snapshot,
