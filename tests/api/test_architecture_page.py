@@ -53,6 +53,7 @@ def test_it_names_each_file_that_a_request_enters(seed: Api, portal: Api, action
     assert {file.stem for file in ours} - named() - ELSEWHERE == set()
 
 
-def test_each_file_that_it_names_is_there() -> None:
-    there = {file.stem for file in ROOT.glob("idcsched/**/*.py")}
+def test_each_file_and_package_that_it_names_is_there() -> None:
+    files = set(ROOT.glob("idcsched/**/*.py"))
+    there = {file.stem for file in files} | {file.parent.name for file in files}
     assert named() - there - {"plugins"} == set()
