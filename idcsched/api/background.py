@@ -102,11 +102,11 @@ def _causes(
     yield from (f"process_missing: {process.name}" for process in known if not process.alive)
     yield from (f"source_failing: {source.code}" for source in sources if source.failing)
     yield from (f"source_late: {source.code}" for source in sources if source.late)
-    collectors = collector_kinds().collectors
+    collectors = collector_kinds().classes
     yield from (
         f"collector_missing: {source.code}" for source in sources if source.enabled and source.kind not in collectors
     )
-    for code in Provider.objects.exclude(kind__in=driver_kinds().drivers).values_list("code", flat=True):
+    for code in Provider.objects.exclude(kind__in=driver_kinds().classes).values_list("code", flat=True):
         yield f"driver_missing: {code}"
 
 

@@ -1,7 +1,7 @@
 """Registry of plugin classes by name: the built-in ones of the package `plugins`, and third parties' by entry point.
 
 No other code imports a plugin. A plugin that cannot be loaded is listed as broken, with its error, and does not affect
-the others. Collectors and drivers are loaded the same way.
+the others. Collectors and drivers are loaded the same way (`kinds.py`).
 """
 
 import importlib
@@ -55,7 +55,7 @@ def load_registry() -> Registry:
 def check_plugin(plugin: object) -> type[Plugin]:
     """Return the class if it keeps the contract of Plugin, else raise PluginBroken."""
     if not (isinstance(plugin, type) and issubclass(plugin, Plugin)):
-        raise PluginBroken("not_a_plugin", _("{object} is not a subclass of Plugin"), object=repr(plugin))
+        raise PluginBroken("wrong_class", _("{object} is not a subclass of {base}"), object=repr(plugin), base="Plugin")
     name = getattr(plugin, "name", None)
     if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
         raise PluginBroken(

@@ -17,7 +17,7 @@ class ProviderAdmin(ServiceAdmin):
         update=lambda row, changes: services.provider_update(provider=row, changes=changes),
         delete=lambda row: services.provider_delete(provider=row),
     )
-    offers = {"kind": lambda: [(kind, kind) for kind in sorted(driver_kinds().drivers)]}
+    offers = {"kind": lambda: [(kind, kind) for kind in sorted(driver_kinds().classes)]}
     list_display = ["code", "name", "kind", "enabled"]
     list_filter = ["kind", "enabled"]
     search_fields = ["code", "name", "kind"]

@@ -12,4 +12,4 @@ class ProvisioningConfig(AppConfig):
         from . import checks, driver_kinds, providers  # noqa: F401, PLC0415 - models can't be imported earlier
 
         codes_register("provider", providers.provider_codes)
-        codes_register("provider_kind", lambda: driver_kinds.driver_kinds().drivers)
+        codes_register("provider_kind", lambda: driver_kinds.driver_kinds().classes)

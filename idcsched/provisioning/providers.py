@@ -125,10 +125,10 @@ def _check_config(row: Provider) -> None:
 
 
 def _driver(kind: str, config: Any) -> Driver:
-    driver_class = driver_kinds().drivers.get(kind)
+    driver_class = driver_kinds().classes.get(kind)
     if driver_class is None:
         detail = _("there is no kind of provider {name}: this must be one of {choices}")
-        choices = ", ".join(sorted(driver_kinds().drivers))
+        choices = ", ".join(sorted(driver_kinds().classes))
         raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
     return driver_class(convert(config, driver_class.Config, "/config"))
 

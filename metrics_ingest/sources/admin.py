@@ -95,7 +95,7 @@ class SourceAdmin(ServiceAdmin):
         update=lambda row, changes: services.source_update(source=row, changes=changes),
         delete=lambda row: services.source_delete(source=row),
     )
-    offers = {"kind": lambda: [(kind, kind) for kind in sorted(kinds().collectors)]}
+    offers = {"kind": lambda: [(kind, kind) for kind in sorted(kinds().classes)]}
     list_display = ["code", "kind", "state", "why", "schedule", "started_at", "succeeded_at", "due_at"]
     list_filter = ["kind", "enabled"]
     search_fields = ["code", "kind"]

@@ -79,10 +79,10 @@ def _errors_into(errors: list[FieldError]) -> Iterator[None]:
 
 
 def _collector(kind: str, config: Any) -> Collector:
-    collector_class = kinds().collectors.get(kind)
+    collector_class = kinds().classes.get(kind)
     if collector_class is None:
         detail = _("there is no kind of source {name}: this must be one of {choices}")
-        choices = ", ".join(sorted(kinds().collectors))
+        choices = ", ".join(sorted(kinds().classes))
         raise Invalid("unknown_kind", detail, "/kind", name=kind, choices=choices)
     return collector_class(convert(config, collector_class.Config, "/config"))
 
@@ -103,7 +103,7 @@ def _check_config(source: Source) -> None:
 
 
 def _check_mapping(source: Source) -> None:
-    collector_class = kinds().collectors.get(source.kind)
+    collector_class = kinds().classes.get(source.kind)
     if not isinstance(source.mapping, Mapping):
         raise Invalid("wrong_type", _("this must be an object"), "/mapping")
     mapping = compile_mapping({**(collector_class.mapping if collector_class else {}), **source.mapping}).said

@@ -222,7 +222,7 @@ def test_no_secret_is_kept_where_everybody_reads_it(operator: Api, document: dic
 @pytest.mark.parametrize("kind", ["prometheus", "csv", "telepathy"])
 def test_no_kind_keeps_one(operator: Api, document: dict[str, Any], kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source with a secret in its address is refused, even if its kind has no check of its own."""
-    monkeypatch.setitem(kinds().collectors, "telepathy", Telepathy)  # type: ignore[index]
+    monkeypatch.setitem(kinds().classes, "telepathy", Telepathy)  # type: ignore[index]
     config = {"url": "https://a.example/?key=s3cret"} | ({"query": "up"} if kind == "prometheus" else {})
     refused = operator.refused("POST", "/sources/", document | {"kind": kind, "config": config}, status=400)
     assert refused == ("secret_in_config", ["/config/url"])

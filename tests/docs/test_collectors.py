@@ -63,7 +63,7 @@ def test_the_page_shows_what_is_tested() -> None:
 @pytest.mark.parametrize("block", [*blocks(PAGE, "json"), *blocks(section(PAGE, "Kinds"), "jsonc")])
 def test_the_sources_shown_can_be_saved(block: str) -> None:
     shown = json.loads(re.sub(r"\s//.*", "", block))
-    collector = kinds().collectors[shown["kind"]]
+    collector = kinds().classes[shown["kind"]]
     assert not list(collector(convert(shown["config"], collector.Config)).check())
     assert compile_mapping({**collector.mapping, **shown["mapping"]})
     assert parse_schedule(str(shown["schedule"]))
@@ -81,6 +81,6 @@ def test_counters_are_told_of_as_they_are() -> None:
 
 def test_every_kind_and_every_field_of_a_mapping_is_named() -> None:
     by_kind, by_field, *_ = tables(PAGE)
-    assert {row["kind"] for row in by_kind} == set(kinds().collectors)
+    assert {row["kind"] for row in by_kind} == set(kinds().classes)
     named = {name.strip() for row in by_field for name in row["field"].split(",")}
     assert named == set(SourceMapping.__struct_fields__)

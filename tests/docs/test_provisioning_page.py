@@ -81,9 +81,9 @@ def test_it_works(settings: Any) -> None:
 
 def test_every_kind_is_spoken_of() -> None:
     kinds = next(table for table in tables(PAGE) if "kind" in table[0])
-    assert {row["kind"] for row in kinds} == set(driver_kinds().drivers)
+    assert {row["kind"] for row in kinds} == set(driver_kinds().classes)
     for row in kinds:
-        config = driver_kinds().drivers[row["kind"]].Config
+        config = driver_kinds().classes[row["kind"]].Config
         own = set(config.__struct_fields__) - set(Config.__struct_fields__)
         assert not [name for name in own if name not in row["what it is"]]
 
@@ -107,6 +107,6 @@ def test_the_documents_shown_are_understood(block: str) -> None:
     if "machines" in document:
         assert Machines(**document).machines
     elif "kind" in document:
-        assert driver_kinds().drivers[document["kind"]].Config(**document["config"])
+        assert driver_kinds().classes[document["kind"]].Config(**document["config"])
     else:
         assert document["data"]["token"]

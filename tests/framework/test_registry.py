@@ -113,7 +113,7 @@ def test_the_distribution_is_named_where_there_is_one(monkeypatch: pytest.Monkey
     assert list(load_registry().broken) == ["gone (acme-plugins)"]
 
 
-@pytest.mark.parametrize(("value", "code"), [(5, "not_a_plugin"), (Nameless, "bad_name"), (Useless, "no_point")])
+@pytest.mark.parametrize(("value", "code"), [(5, "wrong_class"), (Nameless, "bad_name"), (Useless, "no_point")])
 def test_codes(value: Any, code: str) -> None:
     with pytest.raises(PluginBroken) as broken:
         registry.check_plugin(value)

@@ -106,11 +106,11 @@ BROKEN: dict[str, tuple[type[Collector], str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", kinds().collectors)
+@pytest.mark.parametrize("kind", kinds().classes)
 def test_it_works(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metrics_ingest.testing.GRACE", 30.0)
     configure, good = BUILT_IN[kind]
-    check_collector(kinds().collectors[kind], config=configure, good=good)
+    check_collector(kinds().classes[kind], config=configure, good=good)
 
 
 @pytest.mark.parametrize(("collector", "law"), BROKEN.values(), ids=BROKEN)

@@ -9,7 +9,7 @@ from idcsched.framework.errors import PluginBroken, Unavailable
 from idcsched.outbound.errors import TooSlow
 from idcsched.placement.models import SimulatedMachine
 from idcsched.provisioning.driver import Call, Condition, Driver, NotHere
-from idcsched.provisioning.driver_kinds import check_driver_class, load_driver_kinds
+from idcsched.provisioning.driver_kinds import check_driver_class, driver_kinds
 from idcsched.provisioning.driver_testing import check_driver, wanted
 from idcsched.provisioning.drivers.simulated import Simulated, SimulatedConfig
 
@@ -30,8 +30,8 @@ def test_it_works() -> None:
 
 
 def test_every_kind_is_known_and_tested() -> None:
-    assert load_driver_kinds().broken == {}
-    assert set(load_driver_kinds().drivers) == {"libcloud", "openstack", "simulated", "webhook"}
+    assert driver_kinds().broken == {}
+    assert set(driver_kinds().classes) == {"libcloud", "openstack", "simulated", "webhook"}
 
 
 def test_what_is_simulated_stays_when_everything_restarts() -> None:
@@ -87,7 +87,7 @@ class Lax(Simulated):
 
 @pytest.mark.parametrize(
     ("offered", "code"),
-    [(Half, "no_method"), (Nameless, "bad_name"), (Lax, "bad_config"), (object, "not_a_driver"), (3, "not_a_driver")],
+    [(Half, "no_method"), (Nameless, "bad_name"), (Lax, "bad_config"), (object, "wrong_class"), (3, "wrong_class")],
 )
 def test_a_class_that_is_no_driver(offered: object, code: str) -> None:
     with pytest.raises(PluginBroken) as refusal:

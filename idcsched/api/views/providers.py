@@ -97,7 +97,7 @@ class ProviderKindsView(APIView):
 
     @paged(ProviderKindDocument, operation_id="provider_kinds_list")
     def get(self, request: Request) -> HttpResponse:
-        return page_response(request, [driver for _, driver in sorted(driver_kinds().drivers.items())], _document)
+        return page_response(request, [driver for _, driver in sorted(driver_kinds().classes.items())], _document)
 
 
 def _document(driver: type[Driver]) -> ProviderKindDocument:

@@ -232,7 +232,7 @@ class CollectorsView(APIView):
 
     @paged(CollectorDocument, operation_id="collectors_list")
     def get(self, request: Request) -> HttpResponse:
-        return page_response(request, [collector for _, collector in sorted(kinds().collectors.items())], _document)
+        return page_response(request, [collector for _, collector in sorted(kinds().classes.items())], _document)
 
 
 def _document(collector: type[Collector]) -> CollectorDocument:
