@@ -10,7 +10,7 @@ texts = idcsched/locale/zh_Hans/LC_MESSAGES/django.po
 # What fails is run once more, alone.
 pytest = $(bin)/python -m tests.run --quiet --numprocesses $(at_once) --dist worksteal $(ARGS)
 
-.PHONY: help run test test-promise test-long coverage coverage-all bench soak screenshots site check messages client lock setup clean
+.PHONY: help run test test-promise test-long coverage coverage-all bench soak screenshots site check messages pages client lock setup clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -66,6 +66,9 @@ messages: .dev ## collects the texts to be translated, and compiles what they ar
 	@$(bin)/python manage.py makemessages --all --no-obsolete --no-wrap --add-location file --ignore tests --ignore bench --ignore var
 	@msgcat --sort-by-file --no-wrap --output-file $(texts) $(texts)
 	@$(bin)/python manage.py compilemessages --ignore .venv --ignore var
+
+pages: .dev ## makes the pages of codes, built-in plugins and settings in docs/ anew, from the source
+	@$(bin)/python -m deploy.docs.pages
 
 client: .dev ## generates the Python client in clients/python anew, after a change of the API
 	@$(bin)/python -m clients.generate

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 
 from idcsched.config.checks import environment_required
-from idcsched.config.env import Environment, secret_list, table, web_address
+from idcsched.config.env import Environment, secret_list, web_address
 
 ROOT = Path(settings.BASE_DIR)
 
@@ -110,22 +109,3 @@ def test_matrices_are_multiplied_on_one_thread(tmp_path: Path) -> None:
 
 def test_right_settings_let_a_server_start() -> None:
     environment_required()
-
-
-def test_the_page_of_settings_is_up_to_date() -> None:
-    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    assert table(settings.ENVIRONMENT.declared) in page, "run: python manage.py settings_page"
-
-
-def test_the_page_of_settings_can_be_written(tmp_path: Path) -> None:
-    page = tmp_path / "settings.md"
-    page.write_text("# Settings\n\n| variable | old |\n|---|---|\n| `X` | y |\n\nAfter.\n", encoding="utf-8")
-    call_command("settings_page", page)
-    assert page.read_text(encoding="utf-8") == f"# Settings\n\n{table(settings.ENVIRONMENT.declared)}\nAfter.\n"
-
-
-def test_a_page_without_a_table_is_left_alone(tmp_path: Path) -> None:
-    page = tmp_path / "settings.md"
-    page.write_text("# Settings\n", encoding="utf-8")
-    with pytest.raises(CommandError, match="no table"):
-        call_command("settings_page", page)

@@ -43,7 +43,6 @@ __all__ = [
     "role_table",
     "secret",
     "secret_list",
-    "table",
     "text",
     "web_address",
     "zone",
@@ -184,12 +183,6 @@ def _write_once(file: Path, text: str) -> None:
     with suppress(FileExistsError):  # another process was quicker
         os.link(draft, file)
     draft.unlink()
-
-
-def table(declared: list[Variable]) -> str:
-    """Return the declared variables as the Markdown table of `docs/settings.md`."""
-    rows = [f"| `{item.name}` | {item.expects} | {item.default} | {item.help} |" for item in declared]
-    return "\n".join(["| variable | value | default | what it does |", "|---|---|---|---|", *rows, ""])
 
 
 def _shown(default: object) -> str:

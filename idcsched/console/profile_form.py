@@ -16,7 +16,7 @@ from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import PluginEntry, ProfileBody
 from idcsched.language.figures import figure_text
 from idcsched.language.wording import explained, say
-from idcsched.scheduling.plugin_pages import explanation_of, schema_of, shortest_entry, summary_of
+from idcsched.scheduling.plugin_descriptions import explanation_of, schema_of, shortest_entry, summary_of
 from idcsched.scheduling.plugins import registry
 
 from .scorers import SUMMARIES, plugin_words

@@ -22,7 +22,7 @@ from idcsched.language.wording import say
 from idcsched.scheduling.deciding import Scheduled
 from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Profile
-from idcsched.scheduling.plugin_pages import summary_of
+from idcsched.scheduling.plugin_descriptions import summary_of
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.revisions import differing
 from idcsched.scheduling.services import profile_activate, profile_create, profile_revise

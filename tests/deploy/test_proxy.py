@@ -10,7 +10,7 @@ import pytest
 from django.utils import translation
 from rest_framework.exceptions import Throttled
 
-from idcsched.api.codes import UNANSWERED
+from deploy.docs.codes import UNANSWERED
 from idcsched.api.problems import problem
 from idcsched.language.library_refusals import EXCEPTIONS
 from tests.docs.pages import page, section

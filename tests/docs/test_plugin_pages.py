@@ -3,16 +3,14 @@
 import inspect
 import json
 import re
-from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
+from deploy.docs.plugin_pages import INDEX, POINT_NAMES, plugin_pages
 from idcsched.framework.decoding import convert
 from idcsched.framework.plugin import Plugin
 from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
-from idcsched.scheduling.plugin_pages import INDEX, POINT_NAMES, plugin_pages
 from tests.architecture.repository import ROOT
 from tests.docs.pages import blocks
 
@@ -30,7 +28,7 @@ class Foreign(Plugin):
 
 def test_it_works() -> None:
     written = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.md")}
-    assert written == PAGES, "run: python manage.py plugin_pages (a page whose plugin is gone is removed by hand)"
+    assert written == PAGES, "run `make pages` (a page whose plugin is gone is removed by hand)"
 
 
 def test_every_plugin_has_its_page_and_stands_in_the_index() -> None:
@@ -65,12 +63,6 @@ def test_its_entry_is_one_that_a_profile_may_hold(name: str) -> None:
     (entry,) = blocks(PAGES[f"{name}.md"], "json")
     body = convert({"plugins": [json.loads(entry)]}, ProfileBody)
     assert compile_profile(body, REGISTRY, code="test", revision=1).of_plugin(name)
-
-
-def test_the_command_writes_them(tmp_path: Path) -> None:
-    call_command("plugin_pages", tmp_path / "plugins")
-
-    assert {file.name: file.read_text(encoding="utf-8") for file in (tmp_path / "plugins").iterdir()} == PAGES
 
 
 def test_a_module_that_does_not_say_what_it_is_has_no_page(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+from deploy.docs.plugin_pages import CURES
 from idcsched.framework.context import Cycle
 from idcsched.framework.decoding import convert
 from idcsched.framework.plugin import Plugin
@@ -20,7 +21,6 @@ from idcsched.framework.profile import ProfileBody, compile_profile
 from idcsched.framework.registry import Registry, load_registry
 from idcsched.framework.snapshot import Idcs, Lines, Stock
 from idcsched.framework.testing import check_plugin, decide_for, profile, world
-from idcsched.scheduling.plugin_pages import CURES
 from tests.docs.pages import blocks, page, section, tables
 from tests.third_party.packages import PACKAGES
 

@@ -3,20 +3,17 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from inspect import cleandoc, getdoc, getmodule
+from inspect import getdoc
 from typing import Any, Final
-
-import msgspec
 
 from idcsched.framework.normalize import Scale
 from idcsched.framework.plugin import Plugin, Reason
 from idcsched.framework.profile import ALWAYS
 from idcsched.framework.registry import BUILT_IN, Registry
+from idcsched.scheduling.plugin_descriptions import opening_of, schema_of, shortest_entry
+from idcsched.scheduling.shipped import SHIPPED, shipped_document
 
-from .shipped import SHIPPED, shipped_document
-
-__all__ = ["INDEX", "POINT_NAMES", "explanation_of", "plugin_pages", "schema_of", "shortest_entry", "summary_of"]
+__all__ = ["INDEX", "POINT_NAMES", "plugin_pages"]
 
 INDEX: Final = "README.md"
 POINT_NAMES: Final = {
@@ -42,7 +39,6 @@ CURES: Final = {
     "stock": "more stock",
     "taints": "the taint is removed or ends",
 }
-OPENING: Final = re.compile(r"^`\w+` \([^)]*\): (?P<summary>.*?)(?:\n\n(?P<rest>.*))?$", re.DOTALL)
 FORMAT: Final = re.compile(r"{(\w+)[^}]*}")
 KINDS: Final = {"number": "a number", "integer": "a whole number", "string": "text", "boolean": "true or false"}
 BOUNDS: Final = {
@@ -63,16 +59,8 @@ own takes a few lines of Python ([writing a plugin](../plugins.md)).
 FOOT: Final = """\
 Those that are marked * hold whatever a request names, whether the profile lists them or not.
 
-These pages are made from the plugins themselves by `python manage.py plugin_pages`, and a test holds them together.
+These pages are made from the plugins themselves by `make pages`, and a test holds them together.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """The summary and the rest of a plugin's module docstring."""
-
-    summary: str
-    rest: str
 
 
 def plugin_pages(registry: Registry) -> dict[str, str]:
@@ -87,12 +75,12 @@ def _is_built_in(plugin: type[Plugin]) -> bool:
 
 
 def _index(plugins: Iterable[type[Plugin]]) -> str:
-    rows = [[_link(plugin), _points(plugin), " ".join(_opening(plugin).summary.split())] for plugin in plugins]
+    rows = [[_link(plugin), _points(plugin), " ".join(opening_of(plugin).summary.split())] for plugin in plugins]
     return "\n".join((HEAD, *_table(["plugin", "takes part in", "what it does"], rows), "", FOOT))
 
 
 def _page(plugin: type[Plugin], registry: Registry) -> str:
-    opening = _opening(plugin)
+    opening = opening_of(plugin)
     sections = (
         [f"# `{plugin.name}`"],
         [opening.summary],
@@ -109,31 +97,6 @@ def _page(plugin: type[Plugin], registry: Registry) -> str:
         [f"All plugins: [index]({INDEX}). What the fields of an entry mean: [profiles](../profiles.md)."],
     )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
-
-
-def _opening(plugin: type[Plugin]) -> Opening:
-    match = OPENING.match(cleandoc(getattr(getmodule(plugin), "__doc__", None) or ""))
-    if match is None:
-        raise ValueError(f"the module of {plugin.name} does not begin with: `{plugin.name}` (its points): what it does")
-    summary = match["summary"]
-    return Opening(summary[0].upper() + summary[1:], match["rest"] or "")
-
-
-def summary_of(plugin: type[Plugin]) -> str:
-    """Return in a sentence what a plugin does; empty where its module does not say it in the built-in plugins' form."""
-    try:
-        return " ".join(_opening(plugin).summary.replace("`", "").split())
-    except ValueError:
-        return ""
-
-
-def explanation_of(plugin: type[Plugin]) -> str:
-    """Return what a plugin does in full, and what its arguments mean; empty where its module does not say it so."""
-    try:
-        parts = [_opening(plugin).rest, getdoc(plugin) or ""]
-    except ValueError:
-        return ""
-    return "\n\n".join(part for part in parts if part).replace("`", "")
 
 
 def _link(plugin: type[Plugin]) -> str:
@@ -191,13 +154,6 @@ def _arguments(plugin: type[Plugin]) -> list[str]:
     return [intro, "", *_table(["argument", "what is allowed", "default"], rows), "", "Any other argument is refused."]
 
 
-def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON schema of the struct itself, such as a plugin's arguments, not wrapped in a reference."""
-    (reference,), components = msgspec.json.schema_components([kind], ref_template="{name}")
-    schema: dict[str, Any] = components[reference["$ref"]]
-    return schema
-
-
 def _allowed(part: Mapping[str, Any]) -> str:
     if "enum" in part:
         return ", ".join(_code(value) for value in part["enum"] if value is not None)
@@ -233,17 +189,6 @@ def _sentence(reason: Reason) -> str:
 
 def _cures(reason: Reason) -> str:
     return "; ".join(CURES.get(kind, kind) for kind in reason.cures) or "another request"
-
-
-def shortest_entry(plugin: type[Plugin]) -> dict[str, Any]:
-    """Return the shortest entry for the plugin that a profile may hold."""
-    entry: dict[str, Any] = {"name": plugin.name, "plugin": plugin.name}
-    if plugin.scores():
-        entry["weight"] = 10
-    if required := schema_of(plugin.Args).get("required"):
-        properties = schema_of(plugin.Args)["properties"]
-        entry["args"] = {name: properties[name].get("examples", [f"<{name}>"])[0] for name in required}
-    return entry
 
 
 def _use(plugin: type[Plugin]) -> list[str]:

@@ -1,20 +1,20 @@
-from argparse import ArgumentParser
+"""The text of docs/codes.md, from the codes in the source."""
+
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 from django.utils import translation
 
-from idcsched.api.codes import known_codes
+from deploy.docs.codes import known_codes
 from idcsched.scheduling.plugins import registry
+
+__all__ = ["codes_page"]
 
 LANGUAGES = ("en", "zh-hans")
 INTRODUCTION = """\
 # Codes
 
-<!-- Made by `manage.py codes_page`. -->
+<!-- Made by `make pages`. -->
 
 What programs may rely on: a code never changes its meaning (see [how v1 may change](api.md#how-v1-may-change)); the
 sentences beside it are for people, and may. `{fields}` are filled in. A `code` under `errors` is about one place of a
@@ -33,15 +33,9 @@ UNSCHEDULABLE = {
 }
 
 
-class Command(BaseCommand):
-    help = "Bring docs/codes.md up to date with the codes in the source."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("page", nargs="?", type=Path, default=settings.BASE_DIR / "docs" / "codes.md")
-
-    def handle(self, *args: Any, page: Path, **options: Any) -> None:
-        text = "\n".join([INTRODUCTION, *_errors(), "", *_unschedulable(), "", *_rejections(), ""])
-        page.write_text(text, encoding="utf-8")
+def codes_page() -> str:
+    """Return the text of docs/codes.md."""
+    return "\n".join([INTRODUCTION, *_errors(), "", *_unschedulable(), "", *_rejections(), ""])
 
 
 def _errors() -> Iterator[str]:

@@ -17,6 +17,7 @@ from django.apps import apps
 from django.utils.translation import gettext_noop as _
 from rest_framework import exceptions
 
+from idcsched.api.problems import CODES, status_of
 from idcsched.framework.errors import (
     Conflict,
     Forbidden,
@@ -26,8 +27,6 @@ from idcsched.framework.errors import (
     Unauthenticated,
     Unavailable,
 )
-
-from .problems import CODES, status_of
 
 __all__ = ["UNANSWERED", "Code", "known_codes"]
 
