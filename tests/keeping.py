@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import cache
 from time import monotonic
 from typing import Any, Generic, TypeVar
@@ -12,9 +10,7 @@ from django.apps import apps
 from django.db import connection, transaction
 
 from idcsched.accounts.token_use import token_use
-from idcsched.feed.reading import commits_ended_here
-from idcsched.scheduling.keys import KnownRows
-from idcsched.scheduling.live import live
+from idcsched.scheduling.live import Held, live
 from idcsched.scheduling.recorder import recorder
 from idcsched.scheduling.snapshot_archive import pictures
 
@@ -25,7 +21,6 @@ Rows = Mapping[str, Sequence[tuple[object, ...]]]
 FOR_SECONDS = 60.0
 """So old the times in the rows may be: a sample of then passes for one of now."""
 LAST_NEWS = "SELECT max(id) FROM audit_feedentry"
-STATE = ("_reader", "_picture", "_stored", "_moment", "_own", "_refreshing", "_unshown")
 
 
 class Kept(Generic[T]):
@@ -41,7 +36,7 @@ class Kept(Generic[T]):
         self.made_at = -float("inf")
         self._statements: list[tuple[str, list[object]]] = []
         self._news: int | None = None
-        self._live: dict[str, Any] = {}
+        self._live: Held | None = None
         self._said: list[T] = []
 
     def write(self, make: Callable[[], T]) -> T:
@@ -64,7 +59,7 @@ class Kept(Generic[T]):
         live.catch_up()
         after = _rows(columns)
         self._statements = _statements(before, after, columns)
-        self._live = _state()
+        self._live = live.held()
         self.made_at = monotonic()
 
     def _again(self) -> None:
@@ -72,24 +67,12 @@ class Kept(Generic[T]):
         with transaction.atomic(), connection.cursor() as cursor:  # references are checked at the end of it
             for statement, values in self._statements:
                 cursor.execute(statement, values)
-        live.forget()
         pictures.forget()
-        token_use._noted.clear()
-        if alone:
-            for name, value in _copied(self._live).items():
-                setattr(live, name, value)
-            live._feed_read_at, live._commits_shown = monotonic(), commits_ended_here()
-
-
-def _state() -> dict[str, Any]:
-    return _copied({name: getattr(live, name) for name in STATE})
-
-
-def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy the state of a live picture, so that no test sees what another one does to it."""
-    picture, read = (each and replace(each, rows=KnownRows()) for each in (state["_picture"], state["_stored"]))
-    own = {"_reader": copy(state["_reader"]), "_refreshing": copy(state["_refreshing"])}
-    return {**state, **own, "_picture": picture, "_stored": read}
+        token_use.forget()
+        if alone and self._live:
+            live.resume(self._live)
+        else:
+            live.forget()
 
 
 def _last_news() -> int | None:

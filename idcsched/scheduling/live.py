@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -51,7 +52,7 @@ from .plugins import registry
 from .refreshing import REBUILT_FOR, Refreshing
 from .world import load_world
 
-__all__ = ["Live", "LiveState", "live", "one_moment"]
+__all__ = ["Held", "Live", "LiveState", "live", "one_moment"]
 
 logger = logging.getLogger(__name__)
 
@@ -128,16 +129,32 @@ class _Own(NamedTuple):
     allocations: tuple[Allocation, ...]
 
 
+class _Shown(NamedTuple):
+    """A picture, and how it was made: `stored`, the database at `moment`, with this process's orders since, `own`, laid
+    over.
+    """
+
+    picture: LiveState
+    stored: LiveState
+    moment: Moment
+    own: tuple[_Own, ...]
+
+
+class Held(NamedTuple):
+    """What `Live` can go on from: what it showed, and how far it had read."""
+
+    shown: _Shown | None
+    reader: FeedReader
+    refreshing: Refreshing
+
+
 class Live:
     """Holds the current picture and replaces it when the feed has news.
 
-    `_picture` is `_stored`, the state of the database at `_moment`, with this process's orders since, `_own`, laid
-    over. `current` and `catch_up` end in `_feed_shown`, which reads the feed; where that has news, `_renewed` reads the
-    rows.
+    `current` and `catch_up` end in `_feed_shown`, which reads the feed; where that has news, `_renewed` reads the rows.
     """
 
-    _picture: LiveState | None
-    _own: tuple[_Own, ...]
+    _shown: _Shown | None
 
     def __init__(self) -> None:
         self._following = False
@@ -161,7 +178,7 @@ class Live:
         """Return the picture with all that this process has committed; raises Unavailable."""
         if self._following and not self._thread.running:  # the first request after a fork
             self._thread.start()
-        picture = self._picture
+        picture = self.known
         if picture is None or self._behind:
             picture = self._own_commits_shown()
         if self.lag_seconds > settings.SNAPSHOT_MAX_AGE:
@@ -176,7 +193,8 @@ class Live:
         if not self._lock.acquire(timeout=WAIT_FOR_LOOK):
             raise Unavailable("database_unavailable", _("the database is away"))
         try:
-            return self._feed_shown() if self._picture is None or self._feed_read_at <= called_at else self._picture
+            picture = self.known
+            return self._feed_shown() if picture is None or self._feed_read_at <= called_at else picture
         except Error:
             connection.close()
             raise
@@ -186,16 +204,17 @@ class Live:
     def took(self, mark: int, allocations: Sequence[Allocation]) -> None:
         """Lay the allocations of this process's committed transaction `mark` over the picture, without a query."""
         with self._swapping:
-            if self._picture is None or self._moment is None or self._moment.holds(mark):
+            shown = self._shown
+            if shown is None or shown.moment.holds(mark):
                 return
             own = _Own(mark, tuple(allocations))
-            self._own = (*self._own, own)
-            self._picture = self._with_own(self._picture, (own,))
+            self._shown = shown._replace(picture=self._with_own(shown.picture, (own,)), own=(*shown.own, own))
 
     @property
     def known(self) -> LiveState | None:
         """The latest picture, however old it is; makes no query."""
-        return self._picture
+        shown = self._shown
+        return None if shown is None else shown.picture
 
     @property
     def lag_seconds(self) -> float:
@@ -207,14 +226,24 @@ class Live:
         """Whether the lag is longer than it should be: the database is away, or does not answer."""
         return self.lag_seconds > LAGGING_AFTER
 
+    def held(self) -> Held:
+        """Return what `resume` goes on from; for tests, right after `catch_up`."""
+        return Held(self._shown, copy(self._reader), copy(self._refreshing))
+
+    def resume(self, held: Held) -> None:
+        """Go on as if nothing had happened since; for tests, which have written the same rows again."""
+        self.forget()
+        self._reader, self._refreshing = copy(held.reader), copy(held.refreshing)
+        if (shown := held.shown) is not None:
+            picture, stored = (replace(each, rows=KnownRows()) for each in (shown.picture, shown.stored))
+            self._shown = shown._replace(picture=picture, stored=stored)
+        self._feed_read_at, self._commits_shown = time.monotonic(), commits_ended_here()
+
     def forget(self) -> None:
         """Start over; for tests, which roll transactions back without an entry in the feed."""
         self._unlock()
+        self._shown = None
         self._reader = FeedReader()
-        self._picture = None
-        self._stored: LiveState | None = None
-        self._moment: Moment | None = None
-        self._own = ()
         self._refreshing = Refreshing()
         self._unshown: tuple[FeedNews, ...] = ()  # news of the feed that the picture does not show yet
         self._commits_shown = -1  # the picture shows this number of the process's commits
@@ -222,7 +251,7 @@ class Live:
         self._feed_wanted_at = -float("inf")  # when it was found that the feed must be read again
 
     def _unlock(self) -> None:
-        """Make new locks: `_lock` is held while the database is read, `_swapping` only for replacing the picture."""
+        """Make new locks: `_lock` is held while the database is read, `_swapping` only for replacing `_shown`."""
         self._lock = threading.Lock()
         self._swapping = threading.Lock()
 
@@ -236,7 +265,7 @@ class Live:
 
         A rebuild, which takes long, is left to the next request, so that many such changes in a row cost one rebuild.
         """
-        if self._picture is not None and topic not in REBUILT_FOR:
+        if self._shown is not None and topic not in REBUILT_FOR:
             self._own_commits_shown(commits_begun_here())
 
     def _own_commits_shown(self, commits: int = 0) -> LiveState:
@@ -246,18 +275,18 @@ class Live:
         """
         if self._lock.acquire(timeout=WAIT_FOR_LOOK):
             try:  # the thread that held the lock before may have read the same news: so look again whether any are left
-                behind = self._picture is None or self._behind or self._commits_shown < commits
-                return self._feed_shown() if behind or self._picture is None else self._picture
+                picture, behind = self.known, self._behind or self._commits_shown < commits
+                return self._feed_shown() if picture is None or behind else picture
             except Error as error:
                 logger.warning("what this process committed could not be taken in: %s", error)
                 connection.close()
-                if self._picture is None:
+                if self._shown is None:
                     raise
             finally:
                 self._lock.release()
-        if self._picture is None:
+        if (picture := self.known) is None:
             raise Unavailable("starting", _("nothing is known yet; the database does not answer"))
-        return self._picture
+        return picture
 
     def _follow_feed(self) -> None:
         with self._lock:
@@ -273,7 +302,7 @@ class Live:
         if begun - self._feed_read_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
         self._unshown += self._reader.poll_entries()
-        picture = self._picture
+        picture = self.known
         if picture is None or (self._unshown if own_orders_too else self._news_must_be_shown()):
             picture = self._renewed()
             if LARGE_NEWS & {entry.topic for entry in self._unshown}:
@@ -285,30 +314,27 @@ class Live:
 
     def _news_must_be_shown(self) -> bool:
         """Whether there is news beyond this process's own orders, or too many of these are laid over the picture."""
-        shown = {own.mark for own in self._own}
-        return len(shown) > MOST_OWN or any(
-            entry.topic != "ledger" or entry.xid not in shown for entry in self._unshown
-        )
+        own = {each.mark for each in self._own}
+        return len(own) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in own for entry in self._unshown)
 
     def _renewed(self) -> LiveState:
         """Read the feed and the changed rows in one database snapshot, and lay this process's later orders over them.
 
         Because of the one snapshot it is certain of every transaction whether the picture shows it.
         """
-        read_now = len(self._own)  # the orders so far are committed, so the rows read below include them
+        before, read_now = self._shown, len(self._own)  # the orders so far are committed: the rows read below have them
         with one_moment():
             self._unshown += self._reader.poll_entries()
-            read = (
-                self._whole_picture()
-                if self._stored is None
-                else replace(self._stored, **self._changed_parts(self._stored))
-            )
+            stored = self._whole_picture() if before is None else self._with_changes(before.stored)
         moment = self._reader.moment
         with self._swapping:
-            self._stored, self._moment = read, moment
-            self._own = tuple(own for own in self._own[read_now:] if not moment.holds(own.mark))
-            self._picture = self._with_own(read, self._own)
-            return self._picture
+            own = tuple(own for own in self._own[read_now:] if not moment.holds(own.mark))
+            self._shown = _Shown(self._with_own(stored, own), stored, moment, own)
+            return self._shown.picture
+
+    @property
+    def _own(self) -> tuple[_Own, ...]:
+        return () if self._shown is None else self._shown.own
 
     def _with_own(self, picture: LiveState, orders: tuple[_Own, ...]) -> LiveState:
         try:
@@ -321,8 +347,8 @@ class Live:
         callers, kept = tokens_known(regions_by_user()), kept_now(at=timezone.now())
         return LiveState(**self._new_snapshot(), **_profiles(), **_tenants(), callers=callers, kept=kept)
 
-    def _changed_parts(self, old: LiveState) -> dict[str, Any]:
-        """Return the parts of the picture that have changed."""
+    def _with_changes(self, old: LiveState) -> LiveState:
+        """Return the picture with the parts that have changed read anew."""
         topics = {entry.topic for entry in self._unshown}
         changed: dict[str, Any] = {}
         if topics & WORLD_TOPICS:
@@ -335,7 +361,7 @@ class Live:
             changed["callers"] = tokens_known(regions_by_user())
         if "kept_free" in topics:
             changed["kept"] = kept_now(at=timezone.now())
-        return changed
+        return replace(old, **changed)
 
     def _changed_snapshot(self, old: Snapshot, topics: set[str]) -> dict[str, Any]:
         """Return the refreshed snapshot, or a new one if rows or columns were added, removed or reordered."""

@@ -143,10 +143,10 @@ def test_who_commits_takes_it_in_and_no_question_waits_for_it(
 
 def test_changes_of_the_inventory_are_left_to_the_next_question(live: Live, idc: Idc) -> None:
     with live._lock:
-        before = live._picture
+        before = live.known
         for partition in ("p1", "p2"):
             idc = idc_update(idc=idc, changes={"partition": partition})
-        assert live._picture is before
+        assert live.known is before
     assert live.current() is not before
 
 
@@ -268,7 +268,7 @@ class TestTaking:
             assert self.taken(live) == (10 * number, 800 - 10 * number, 2 * number)
             if number % 3 == 0:
                 live.catch_up()
-        soon(lambda: live._moment.holds(mark))
+        soon(lambda: live._shown.moment.holds(mark))
         assert self.taken(live) == (100, 700, 20)
         assert live._own == ()
 
