@@ -20,7 +20,17 @@ from .monthly_bill import EXACT
 from .profile import Entry, Profile
 from .snapshot import Reading, Snapshot
 
-__all__ = ["METHODS", "NO_BANDWIDTH", "NO_PRICE", "NO_TRAFFIC", "bill_on", "billed", "bills", "in_all", "price_scorer"]
+__all__ = [
+    "NO_BANDWIDTH",
+    "NO_PRICE",
+    "NO_TRAFFIC",
+    "bill_on",
+    "billed",
+    "bills",
+    "bills_add",
+    "in_all",
+    "price_scorer",
+]
 
 NO_BANDWIDTH, NO_PRICE, NO_TRAFFIC = "no_bandwidth", "no_price", "no_traffic"
 """Why there is no bill: none is needed, or the price or the traffic of a line is not known."""
@@ -36,16 +46,18 @@ def bills(ctx: Cycle, profile: Profile, scored: Reading | None = None) -> list[B
 
     `scored` is what the profile's scorer of prices says of these rows, where it has been asked already.
     """
-    if not ctx.need or not ctx.size:
-        return [NO_BANDWIDTH] * ctx.size
-    lines_of = [ctx.lines.of(position) for position in range(ctx.size)]
-    chosen = np.array([line for lines in lines_of for line in lines], dtype=np.intp)
-    by_line = dict(zip(chosen.tolist(), _line_bills(ctx, chosen), strict=True))
-    rows = [in_all([by_line[line] for line in lines]) if lines else NO_TRAFFIC for lines in lines_of]
+    counted = _counted(ctx, scored or _scored(ctx, profile))
     return [
-        bill if isinstance(bill, str) else msgspec.structs.replace(bill, counted=counted)
-        for bill, counted in zip(rows, _counted(ctx, scored or _scored(ctx, profile)), strict=True)
+        bill if isinstance(bill, str) else msgspec.structs.replace(bill, counted=counts_as)
+        for bill, counts_as in zip(map(in_all, _parts(ctx)), counted, strict=True)
     ]
+
+
+def bills_add(ctx: Cycle) -> Iterator[float | None]:
+    """Yield for each row what the request adds to the bill per month; None: that is not known."""
+    for parts in _parts(ctx):
+        known = [part.per_month for part in parts if isinstance(part, Bill)]
+        yield round(sum(known), CENTS) if len(known) == len(parts) else None
 
 
 def bill_on(ctx: Cycle, lines: Rows) -> Bill | str:
@@ -86,7 +98,7 @@ def price_scorer(profile: Profile) -> Entry | None:
 def _scored(ctx: Cycle, profile: Profile) -> Any:
     entry = price_scorer(profile)
     try:
-        return entry.plugin.score(ctx) if entry else None
+        return entry.plugin.score(ctx) if entry and ctx.need and ctx.size else None
     except Exception:  # noqa: BLE001  # it failed when the decision was made, too, and is on record there
         return None
 
@@ -96,6 +108,16 @@ def _counted(ctx: Cycle, scored: Any) -> list[float | None]:
     if not isinstance(scored, Reading):
         return [None] * ctx.size
     return [None if isnan(value) else round(value * ctx.need, CENTS) for value in scored.values.tolist()]
+
+
+def _parts(ctx: Cycle) -> list[list[Bill | str]]:
+    """Return for each row the bill on each of its chosen lines, or why there is none."""
+    if not ctx.need or not ctx.size:
+        return [[NO_BANDWIDTH]] * ctx.size
+    lines_of = [ctx.lines.of(position) for position in range(ctx.size)]
+    chosen = np.array([line for lines in lines_of for line in lines], dtype=np.intp)
+    by_line = dict(zip(chosen.tolist(), _line_bills(ctx, chosen), strict=True))
+    return [[by_line[line] for line in lines] or [NO_TRAFFIC] for lines in lines_of]
 
 
 def _line_bills(ctx: Cycle, chosen: Rows) -> Iterator[Bill | str]:

@@ -14,9 +14,9 @@ import msgspec
 import numpy as np
 
 from idcsched.accounts.roles import Principal
-from idcsched.framework.answer import Bill
+from idcsched.framework.bills import bills_add
 from idcsched.framework.decision import Decision as Outcome
-from idcsched.framework.explain import bills_at, first_rejections
+from idcsched.framework.explain import first_rejections
 from idcsched.framework.ranking import HEAD
 
 from .models import Decision, IdcOutcome
@@ -88,16 +88,17 @@ class IdcOutcomes(msgspec.Struct, frozen=True, kw_only=True):
 
 def noted_idcs(decision: Outcome, chosen: Collection[str]) -> Iterator[NotedIdc]:
     """Yield what became of the decision's IDCs: the best ones in the order of the ranking, then the rejected ones."""
+    codes = decision.cycle.snapshot.idcs.codes
     # what is sorted already: sorting more could run a tie-breaker that fails
-    ranked = decision.ranking.head(HEAD)[:MOST]
-    for rank, (position, bill) in enumerate(zip(ranked.tolist(), bills_at(decision, ranked), strict=True), start=1):
-        billed, idc = bill.per_month if isinstance(bill, Bill) else None, decision.code(position)
-        yield NotedIdc(idc=idc, chosen=idc in chosen, rank=rank, billed=billed)
-    first, codes = first_rejections(decision), decision.cycle.snapshot.idcs.codes
-    for position in np.flatnonzero(first >= 0)[:MOST].tolist():
-        judgement = decision.judgements[first[position]]
-        row = decision.cycle.row_numbers.item(position)
-        yield NotedIdc(idc=codes[row], plugin=judgement.plugin, code=judgement.reason.code)
+    ranked = decision.survivors.narrowed(decision.ranking.head(HEAD)[:MOST])
+    for rank, (row, billed) in enumerate(zip(ranked.row_numbers.tolist(), bills_add(ranked), strict=True), start=1):
+        yield NotedIdc(idc=codes[row], chosen=codes[row] in chosen, rank=rank, billed=billed)
+    first = first_rejections(decision)
+    rejected = np.flatnonzero(first >= 0)[:MOST]
+    causes = [(judgement.plugin, judgement.reason.code) for judgement in decision.judgements]
+    for row, cause in zip(decision.cycle.row_numbers[rejected].tolist(), first[rejected].tolist(), strict=True):
+        plugin, code = causes[cause]
+        yield NotedIdc(idc=codes[row], plugin=plugin, code=code)
 
 
 def outcomes_of_idc(
