@@ -169,22 +169,36 @@ def _busiest(hourly: npt.NDArray[np.floating[Any]]) -> Mask:
     return busiest
 
 
-def lines_with_room(lines: Lines, bandwidth: MetricColumn | None, usage: Usage) -> Lines:
-    """Return the lines with their moving figures computed from measured bandwidth, the ledger and the limits."""
+def lines_with_room(
+    lines: Lines, bandwidth: MetricColumn | None, usage: Usage, moved: Rows | slice = slice(None)
+) -> Lines:
+    """Return the lines with their moving figures computed from measured bandwidth, the ledger and the limits.
+
+    Only those of the lines that have `moved` are computed; the others keep theirs.
+    """
     latest = np.full(len(lines.codes), np.nan) if bandwidth is None else bandwidth.values
-    used = used_bandwidth(latest, lines.percentile)
-    counted, pending = demand(used, lines.pending, lines.ordered, usage)
-    load, free = counted + pending, room(lines.purchased, lines.max_level, counted, pending)
+    used = used_bandwidth(latest[moved], lines.percentile[moved])
+    counted, pending = demand(used, lines.pending[moved], lines.ordered[moved], usage)
+    load, purchased = counted + pending, lines.purchased[moved]
     next_mbps = added_bill(
         1.0,
         np.ones(load.size),
-        price=lines.price,
+        price=lines.price[moved],
         load=load,
-        paid=lines.paid,
-        purchased=lines.purchased,
-        flat_rate=lines.flat_rate,
+        paid=lines.paid[moved],
+        purchased=purchased,
+        flat_rate=lines.flat_rate[moved],
     )
-    return replace(lines, used=used, load=load, room=free, price_of_next_mbps=next_mbps.counted)
+    figures = {
+        "used": used,
+        "load": load,
+        "room": room(purchased, lines.max_level[moved], counted, pending),
+        "price_of_next_mbps": next_mbps.counted,
+    }
+    columns: dict[str, Any] = {name: getattr(lines, name).copy() for name in figures}
+    for name, values in figures.items():
+        columns[name][moved] = values
+    return replace(lines, **sealed(columns))
 
 
 def _dearest(lines: Lines) -> float:

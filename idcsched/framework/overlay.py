@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 
 from .building import lines_with_room
 from .capacity import BANDWIDTH, Claim, stock_left
@@ -34,6 +35,7 @@ def with_allocations(snapshot: Snapshot, allocations: Iterable[Allocation]) -> S
     pending, ordered = lines.pending.copy(), lines.ordered.copy()
     stock, taken = snapshot.stock, dict[str, Floats]()
     headcounts: list[HeadcountFact] = []
+    moved: list[int] = []
     for allocation in allocations:
         row = snapshot.idcs.row_of[allocation.idc]
         for claim in allocation.claims:
@@ -45,9 +47,11 @@ def with_allocations(snapshot: Snapshot, allocations: Iterable[Allocation]) -> S
                 line = _line_of(snapshot, row, claim)
                 pending[line] = rounded(pending[line] + claim.amount)
                 ordered[line] = rounded(ordered[line] + claim.amount)
+                moved.append(line)
         if allocation.machines:
             headcounts.append(_headcount(allocation))
     bandwidth = snapshot.metrics.get(BANDWIDTH)
+    booked = replace(lines, pending=sealed(pending), ordered=sealed(ordered))
     return replace(
         snapshot,
         stock=Stock(
@@ -55,7 +59,7 @@ def with_allocations(snapshot: Snapshot, allocations: Iterable[Allocation]) -> S
             taken={**stock.taken, **sealed(taken)},
             left={**stock.left, **sealed({name: stock_left(stock.total[name], taken[name]) for name in taken})},
         ),
-        lines=sealed(lines_with_room(replace(lines, pending=pending, ordered=ordered), bandwidth, snapshot.usage)),
+        lines=lines_with_room(booked, bandwidth, snapshot.usage, np.array(moved, dtype=np.intp)),
         headcounts=Headcounts((*snapshot.headcounts.facts, *headcounts)) if headcounts else snapshot.headcounts,
     )
 
