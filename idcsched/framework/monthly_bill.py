@@ -25,13 +25,14 @@ before the change count as one hour earlier or later than they were.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .billing import DAYS_A_MONTH
+from .columns import LineColumns
 from .labels import Rows
 from .normalize import Floats, rounded
 
@@ -74,6 +75,11 @@ class Tariffs:
     commit: Floats
     price_per_mbps: Floats
     price_per_gb: Floats
+
+    @classmethod
+    def of(cls, lines: "LineColumns | Tariffs", rows: Rows) -> "Tariffs":
+        """Return the terms of some of the lines."""
+        return cls(**{field.name: getattr(lines, field.name)[rows] for field in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

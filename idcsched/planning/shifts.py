@@ -15,12 +15,12 @@ from idcsched.framework.labels import Rows
 from idcsched.framework.monthly_bill import HOURS_A_MONTH, MonthFigures, OrderBills, Tariffs, order_bills
 from idcsched.framework.normalize import Floats
 from idcsched.framework.shape import order_shape
-from idcsched.framework.snapshot import Lines, Snapshot
+from idcsched.framework.snapshot import Snapshot
 
 from .optimum import Problem
 from .standing import Standing
 
-__all__ = ["Months", "Shift", "flows_of", "hours_without", "shift_of", "tariffs_of"]
+__all__ = ["Months", "Shift", "flows_of", "hours_without", "shift_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +81,6 @@ def hours_without(
     return rest
 
 
-def tariffs_of(lines: Lines, rows: Rows) -> Tariffs:
-    """Return the contracts of some lines."""
-    return Tariffs(
-        charge_types=lines.charge_types[rows],
-        purchased=lines.purchased[rows],
-        commit=lines.commit[rows],
-        price_per_mbps=lines.price_per_mbps[rows],
-        price_per_gb=lines.price_per_gb[rows],
-    )
-
-
 class Months:
     """What each line carries in the hours of a month, while orders go from line to line."""
 
@@ -115,7 +104,7 @@ class Months:
                 fifth_rise=known.fifth_rise[rows],
             ),
             np.arange(rows.size),
-            tariffs_of(self._lines, rows),
+            Tariffs.of(self._lines, rows),
             flows_of(self._lines.charge_types[rows], shift.mbps, shift.shape),
             shift.shape,
             weekday=self._history.weekday,

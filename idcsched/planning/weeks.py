@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from idcsched.framework.columns import HOURS_A_WEEK
-from idcsched.framework.labels import Mask, Rows
+from idcsched.framework.labels import Mask
 from idcsched.framework.monthly_bill import HOURS_A_MONTH, MonthFigures, Tariffs, order_bills
 from idcsched.framework.normalize import Floats
 from idcsched.framework.snapshot import Snapshot
 
-from .shifts import Shift, flows_of, hours_without, tariffs_of
+from .shifts import Shift, flows_of, hours_without
 
 __all__ = ["HOURS", "LEAST", "WEEKS", "WeeksSaved", "mean_week", "weeks_of", "weeks_saved"]
 
@@ -57,7 +57,7 @@ def weeks_of(shift: Shift, snapshot: Snapshot) -> WeeksSaved:
         return WeeksSaved(0, 0)
     return weeks_saved(
         history.hours[rows, -HOURS:],
-        tariffs_of(snapshot.lines, rows),
+        Tariffs.of(snapshot.lines, rows),
         np.arange(rows.size) < shift.left.size,
         mbps=shift.mbps,
         shape=shift.shape,
@@ -91,18 +91,14 @@ def weeks_saved(
     months = np.tile(weeks, -(-HOURS_A_MONTH // HOURS_A_WEEK))[:, :HOURS_A_MONTH]
     line = np.repeat(np.arange(left.size), WEEKS)
     bills = order_bills(
-        months, MonthFigures.of(months), np.arange(line.size), _of(tariffs, line), flows[line], shape, weekday=weekday
+        months,
+        MonthFigures.of(months),
+        np.arange(line.size),
+        Tariffs.of(tariffs, line),
+        flows[line],
+        shape,
+        weekday=weekday,
     )
     added = (bills.with_order - bills.without).reshape(-1, WEEKS)
     saves = added[left].sum(axis=0) - added[~left].sum(axis=0)
     return WeeksSaved(int(np.count_nonzero(saves >= LEAST)), int(np.count_nonzero(~np.isnan(saves))))
-
-
-def _of(tariffs: Tariffs, line: Rows) -> Tariffs:
-    return Tariffs(
-        charge_types=tariffs.charge_types[line],
-        purchased=tariffs.purchased[line],
-        commit=tariffs.commit[line],
-        price_per_mbps=tariffs.price_per_mbps[line],
-        price_per_gb=tariffs.price_per_gb[line],
-    )
