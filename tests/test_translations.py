@@ -29,7 +29,7 @@ from idcsched.language.wording import explained, say
 from idcsched.scheduling.plugins import registry
 
 LANGUAGE = "zh-hans"
-PACKAGES = ("idcsched", "metrics_ingest", "plugins")
+PACKAGES = ("idcsched", "metrics_ingest", "plugins", "deploy")
 UNFOLD = Path(unfold.__file__).parent
 NOT_SHOWN = (
     " By %(filter_title)s ",

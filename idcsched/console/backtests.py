@@ -27,9 +27,10 @@ from idcsched.planning.backtest import BacktestResult, CourseReport, Way
 from idcsched.planning.models import Backtest, State
 from idcsched.planning.recorded import MOST_DAYS
 from idcsched.planning.selectors import backtests_visible
-from idcsched.planning.services import DRAFT, backtest_create, backtest_give_up
+from idcsched.planning.services import backtest_create, backtest_give_up
 from idcsched.scheduling.models import Profile
 from idcsched.scheduling.revisions import differing
+from idcsched.scheduling.services import DRAFT
 
 from .files import table_file
 from .order_words import name_shown

@@ -21,7 +21,7 @@ EVERY: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """A line's mean week from Monday on, before and after a move, as points of a picture 84 wide and HEIGHT high.
+    """A line's mean week from Monday on, before and after a move, as points of a picture 83 wide and HEIGHT high.
 
     `commit` is the height of the line's commit; None: it has none, or it lies above the picture.
     """

@@ -25,6 +25,7 @@ from idcsched.scheduling.live import live
 from idcsched.scheduling.models import Decision, Profile
 from idcsched.scheduling.plugins import registry
 from idcsched.scheduling.profile_checks import profile_check
+from idcsched.scheduling.services import DRAFT
 
 from .advice import Advice, advice
 from .backtest import BacktestResult, backtest
@@ -33,7 +34,6 @@ from .recorded import MOST_DAYS, recorded_period
 from .selectors import DEAD, advice_run_open, advice_shown, move_answers_visible, placements_answered
 
 __all__ = [
-    "DRAFT",
     "advice_ask",
     "advice_run",
     "advice_run_asked",
@@ -47,7 +47,6 @@ __all__ = [
     "move_answer_withdraw",
 ]
 
-DRAFT: Final = "draft"
 MOVE_ANSWER: Final = "move_answer"
 ATTEMPTS: Final = 3
 ADVICE_SECONDS: Final = 30.0

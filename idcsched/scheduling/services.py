@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -13,7 +13,7 @@ from idcsched.audit.services import change_record
 from idcsched.audit.writing import row_check, write
 from idcsched.feed.services import feed_append
 from idcsched.framework.decoding import convert
-from idcsched.framework.errors import Conflict, NotFound
+from idcsched.framework.errors import Conflict, Invalid, NotFound
 from idcsched.framework.messages import _
 from idcsched.framework.profile import ProfileBody
 from idcsched.ledger.taking import oversold
@@ -25,6 +25,7 @@ from .records import DecisionRecord
 from .selectors import revision_named
 
 __all__ = [
+    "DRAFT",
     "decisions_expire",
     "decisions_insert",
     "decisions_record",
@@ -38,6 +39,8 @@ __all__ = [
 T = TypeVar("T")
 
 DEFAULT_PROFILE = "default"
+DRAFT: Final = "draft"
+"""What the results of a backtest call a draft; no profile has this code."""
 PIECE = 40
 """The most records that one statement writes."""
 
@@ -48,6 +51,8 @@ def profile_create(*, code: str, name: str = "", body: Mapping[str, Any], messag
 
     Under the code of a deleted profile the numbers of revisions continue, since decisions name the old ones.
     """
+    if code == DRAFT:
+        raise Invalid("reserved_code", _("backtests call a draft by this name: a profile needs another code"), "/code")
     profile_check(code, body)
     profile = Profile.with_deleted.select_for_update().filter(code=code).first() or Profile(code=code)
     if profile.active_id is not None:

@@ -59,6 +59,12 @@ def test_a_code_that_is_taken() -> None:
         profile_create(code="p", body=SECOND)
 
 
+def test_a_code_that_means_a_draft_in_backtests() -> None:
+    with pytest.raises(Invalid) as refusal:
+        profile_create(code="draft", body=FIRST)
+    assert [(error.pointer, error.code) for error in refusal.value.errors] == [("/code", "reserved_code")]
+
+
 def test_a_body_that_cannot_run_changes_nothing() -> None:
     profile = profile_create(code="p", body=FIRST)
 
