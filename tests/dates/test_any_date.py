@@ -4,6 +4,7 @@
 moment, and crosses it. The head of that file says how to run any tests in this way by hand.
 """
 
+import faulthandler
 import math
 import os
 import shutil
@@ -64,6 +65,7 @@ def environment_at(library: Path, moment: datetime, zone: str) -> dict[str, str]
 
 @pytest.mark.parametrize(("moment", "zone"), MOMENTS.values(), ids=MOMENTS)
 def test_it_works(clock_offset: Path, moment: datetime, zone: str) -> None:
+    faulthandler.cancel_dump_traceback_later()  # it takes longer than any other test
     about_dates = (*ABOUT_DATES, DEMO) if zone == CHINA else ABOUT_DATES
     folders = [f"tests/{name}" for name in about_dates]
     done = subprocess.run(
