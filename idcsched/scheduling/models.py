@@ -1,6 +1,7 @@
 """Profiles with their revisions, and the records of decisions."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -17,6 +18,9 @@ from idcsched.framework.request import Shape as ShapeNumbers
 from idcsched.framework.request import check_shape
 from idcsched.language.wording import explained
 from metrics_ingest.billing.shape_evidence import Verdict
+
+if TYPE_CHECKING:  # outcomes are rows of these models
+    from .outcomes import NotedIdc
 
 __all__ = [
     "Decision",
@@ -245,7 +249,7 @@ class Decision(models.Model):
         SCHEDULED = "scheduled", _("scheduled")
         UNSCHEDULABLE = "unschedulable", _("unschedulable")
 
-    noted: Sequence["IdcOutcome"] = ()
+    noted: Sequence["NotedIdc"] = ()
     """What became of its IDCs, of a row that is not stored yet."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

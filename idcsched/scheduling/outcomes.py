@@ -6,12 +6,13 @@ on a supposition is not, because nobody's order it was.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 import numpy as np
+from django.db import connection
 
 from idcsched.accounts.roles import Principal
 from idcsched.framework.bills import bills_add
@@ -22,7 +23,17 @@ from idcsched.framework.ranking import HEAD
 from .models import Decision, IdcOutcome
 from .selectors import decisions_visible
 
-__all__ = ["MOST", "IdcOutcomes", "NotedIdc", "noted_idcs", "outcomes_of_idc"]
+__all__ = ["MOST", "IdcOutcomes", "NotedIdc", "noted_idcs", "outcomes_insert", "outcomes_of_idc"]
+
+ON_POSTGRESQL = """
+    INSERT INTO scheduling_idcoutcome (decision_id, idc, chosen, rank, plugin, code, billed)
+    SELECT * FROM unnest(%s::uuid[], %s::text[], %s::bool[], %s::int[], %s::text[], %s::text[], %s::float8[])
+    ON CONFLICT DO NOTHING
+"""
+ON_SQLITE = """
+    INSERT INTO scheduling_idcoutcome (decision_id, idc, chosen, rank, plugin, code, billed)
+    VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING
+"""
 
 MOST = 100
 """The most ranked and the most rejected IDCs that are noted of one decision."""
@@ -99,6 +110,18 @@ def noted_idcs(decision: Outcome, chosen: Collection[str]) -> Iterator[NotedIdc]
     for row, cause in zip(decision.cycle.row_numbers[rejected].tolist(), first[rejected].tolist(), strict=True):
         plugin, code = causes[cause]
         yield NotedIdc(idc=codes[row], plugin=plugin, code=code)
+
+
+def outcomes_insert(decisions: Sequence[Decision]) -> None:
+    """Insert what is `noted` of the decisions; what stands there already stays. Making a model of each takes longer."""
+    noted = [(row.pk.hex, *msgspec.structs.astuple(each)) for row in decisions for each in row.noted]
+    if not noted:
+        return
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(ON_POSTGRESQL, [list(column) for column in zip(*noted, strict=True)])
+        else:
+            cursor.executemany(ON_SQLITE, noted)
 
 
 def outcomes_of_idc(

@@ -12,7 +12,7 @@ from idcsched.framework.question import Question
 from idcsched.framework.recording import inputs_of, pack, request_inputs
 from idcsched.scheduling.snapshot_archive import SnapshotArchive
 
-from .models import Decision, IdcOutcome
+from .models import Decision
 from .outcomes import NotedIdc
 from .scheduled import Scheduled
 from .sentences import Notebook
@@ -36,12 +36,6 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     def size(self) -> int:
         """The record's rough size in memory: the number of IDCs that it names."""
         return 1 + len(self.scheduled.candidates or ()) + len(self.scheduled.rejected or ())
-
-    @property
-    def outcomes(self) -> list[IdcOutcome]:
-        """The rows about the IDCs that were considered."""
-        key = UUID(self.scheduled.decision_id)
-        return [IdcOutcome(decision_id=key, **msgspec.structs.asdict(noted)) for noted in self.noted]
 
     def row(self, tenants: Mapping[str, int], pictures: SnapshotArchive | None = None) -> Decision:
         """Return the row with what is `noted`, the answer in English; `tenants` maps tenants' codes to primary keys.
@@ -73,5 +67,5 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
             picture=picture,
             history=history,
         )
-        row.noted = self.outcomes
+        row.noted = self.noted
         return row

@@ -19,7 +19,8 @@ from idcsched.framework.profile import ProfileBody
 from idcsched.ledger.taking import oversold
 from idcsched.scheduling.snapshot_archive import pictures, pictures_expire
 
-from .models import Decision, IdcOutcome, Profile, ProfileRevision
+from .models import Decision, Profile, ProfileRevision
+from .outcomes import outcomes_insert
 from .profile_checks import profile_check, profile_check_secrets
 from .records import DecisionRecord
 from .selectors import revision_named
@@ -170,8 +171,7 @@ def decisions_insert(rows: Sequence[Decision], *, ignore_conflicts: bool = False
     """Insert decisions with their pictures and what became of their IDCs, in the transaction that is open."""
     pictures.store(rows)
     Decision.objects.bulk_create(rows, batch_size=PIECE, ignore_conflicts=ignore_conflicts)
-    noted = [outcome for row in rows for outcome in row.noted]
-    IdcOutcome.objects.bulk_create(noted, ignore_conflicts=ignore_conflicts)
+    outcomes_insert(rows)
 
 
 def decisions_expire(*, before: datetime, batch: int = 1000) -> int:
