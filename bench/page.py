@@ -204,6 +204,7 @@ def _late(soaked: Mapping[str, Any], timeline: Mapping[str, Any]) -> Iterator[st
             f"disturbed and {timeline['left']} began with what such a one had left"
         )
     yield f"- in all of the time: {_quick(soaked)}"
+    yield f"- the reservations, each released again before the next: {_quick(soaked['orders'])}"
     yield (
         f"- requests that were due and not sent: {soaked['dropped']:,} dropped behind disturbed stretches, "
         f"{soaked['unanswered']:,} waiting when it was over"
@@ -211,8 +212,8 @@ def _late(soaked: Mapping[str, Any], timeline: Mapping[str, Any]) -> Iterator[st
 
 
 def _quick(figures: Mapping[str, Any], which: str = "") -> str:
-    p50, p99, worst = (figures[f"{which}{name}_ms"] for name in ("p50", "p99", "worst"))
-    return f"{p50:g} ms at the median, {p99:g} ms at the 99th percentile, {worst:g} ms at the worst"
+    p50, p99, p999, worst = (figures[f"{which}{name}_ms"] for name in ("p50", "p99", "p999", "worst"))
+    return f"{p50:g} ms at the median, {p99:g} at the 99th percentile, {p999:g} at the 99.9th, {worst:g} at the worst"
 
 
 def _take() -> None:

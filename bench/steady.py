@@ -25,11 +25,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bench.asked import ISPS, requests
+from bench.asked import ISPS, orders, requests
 from bench.calling import Api, Failed
 from bench.course import Course, Measured, at_the_most
-from bench.serving import Server, served
-from bench.timeline import STRETCH, Answer, Mark, State, Timeline, percentile_ms, spent, timeline
+from bench.serving import TENANT, Server, served
+from bench.timeline import STRETCH, Answer, Mark, Seconds, State, Timeline, percentile_ms, spent, timeline
 from idcsched.framework.capacity import BANDWIDTH
 
 __all__ = ["Report", "main", "steady"]
@@ -52,7 +52,8 @@ TOLD = 20  # failures, of which each is written down
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What came of it. Latencies count from when a request was due, so that waiting behind a slow one counts, too, and
-    so does what the client itself was late. `unanswered` were due and not sent yet when it ended; `dropped`, when a
+    so does what the client itself was late; those of `orders`, each of which is released again before the next, from
+    when it was sent. `unanswered` were due and not sent yet when it ended; `dropped`, when a
     disturbed stretch did. They count with what they had waited, among those that were due when they were.
     """
 
@@ -69,7 +70,9 @@ class Report:
     failures: list[str]
     p50_ms: float | None
     p99_ms: float | None
+    p999_ms: float | None
     worst_ms: float | None
+    orders: dict[str, float | None]
     memory_mb: float
     growth_mb_a_minute: float
     replayed: int
@@ -114,6 +117,8 @@ class Log:
     begun: float = field(default_factory=monotonic)
     over: Event = field(default_factory=Event)
     latencies: list[Answer] = field(default_factory=list)
+    orders: list[float] = field(default_factory=list)
+    """How long each took, in seconds."""
     waiting: list[Answer] = field(default_factory=list)
     """When it ended, for their turn: they count, or the worst would be left out."""
     dropped: list[Answer] = field(default_factory=list)
@@ -252,6 +257,18 @@ def _profiles(server: Server, log: Log, stop: Event) -> None:
     _again_and_again(server, log, stop, "profiles", 5.0, reweigh)
 
 
+def _orders(server: Server, log: Log, stop: Event) -> None:
+    asked = cycle(orders(400))
+
+    def reserve_and_release(api: Api) -> None:
+        sent = monotonic()
+        placed = api.call("POST", "/schedule/", next(asked) | {"tenant": TENANT})
+        log.orders.append(monotonic() - sent)
+        api.call("POST", f"/placements/{placed['id']}/release/", {})
+
+    _again_and_again(server, log, stop, "reservations", 0.1, reserve_and_release)
+
+
 def _memory(server: Server, log: Log, stop: Event) -> None:
     """What the web server's processes hold, in MB."""
     while not stop.wait(1.0):
@@ -268,7 +285,7 @@ def _again_and_again(
             log.changes[what] += 1
 
 
-CHANGES: tuple[Run, ...] = (_samples, _taints, _profiles)
+CHANGES: tuple[Run, ...] = (_samples, _taints, _profiles, _orders)
 
 
 def _tried(log: Log, call: Callable[[], Any]) -> Any:
@@ -308,7 +325,9 @@ def _report(log: Log, maximum: Measured, rate: float, settling: float, identical
         failures=log.failures[:TOLD],
         p50_ms=percentile_ms(took, 50),
         p99_ms=percentile_ms(took, 99),
+        p999_ms=percentile_ms(took, 99.9),
         worst_ms=percentile_ms(took, 100),
+        orders=_latencies(np.array(log.orders)),
         memory_mb=memory,
         growth_mb_a_minute=growth,
         replayed=len(identical),
@@ -316,6 +335,11 @@ def _report(log: Log, maximum: Measured, rate: float, settling: float, identical
         enough=log.course.enough,
         timeline=timeline(log.course.marks, log.course.states, due),
     )
+
+
+def _latencies(took: Seconds) -> dict[str, float | None]:
+    shares = {"p50_ms": 50, "p99_ms": 99, "p999_ms": 99.9, "worst_ms": 100}
+    return {name: percentile_ms(took, share) for name, share in shares.items()}
 
 
 def _grown(memory: list[tuple[float, float]], settling: float) -> tuple[float, float]:

@@ -23,6 +23,7 @@ __all__ = [
     "STRETCH",
     "Answer",
     "Mark",
+    "Seconds",
     "Spent",
     "State",
     "Stretch",
@@ -102,6 +103,7 @@ class Timeline:
     undisturbed_minutes: float
     undisturbed_p50_ms: float | None
     undisturbed_p99_ms: float | None
+    undisturbed_p999_ms: float | None
     undisturbed_worst_ms: float | None
 
 
@@ -150,6 +152,7 @@ def timeline(marks: Sequence[Mark], states: Sequence[State], answers: Sequence[A
         undisturbed_minutes=round(lasted / 60, 2),
         undisturbed_p50_ms=percentile_ms(quick, 50),
         undisturbed_p99_ms=percentile_ms(quick, 99),
+        undisturbed_p999_ms=percentile_ms(quick, 99.9),
         undisturbed_worst_ms=percentile_ms(quick, 100),
     )
 

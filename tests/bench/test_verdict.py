@@ -11,11 +11,12 @@ from bench.timeline import Timeline
 
 CALM = Timeline(
     stretches=[], stolen=0.034, others=0.2, idle=0.5, disturbed=3, left=1, undisturbed_minutes=10.0,
-    undisturbed_p50_ms=2.0, undisturbed_p99_ms=49.9, undisturbed_worst_ms=99.0,
+    undisturbed_p50_ms=2.0, undisturbed_p99_ms=49.9, undisturbed_p999_ms=60.0, undisturbed_worst_ms=99.0,
 )  # fmt: skip
 MET = Report(
     wanted_minutes=10, minutes=10.7, maximum=100, maximum_measured="undisturbed", rate=50, answers=32100, unanswered=0,
-    dropped=70, changes={"taints": 5}, failed=0, failures=[], p50_ms=3.0, p99_ms=900.0, worst_ms=2000.0, memory_mb=100,
+    dropped=70, changes={"taints": 5}, failed=0, failures=[], p50_ms=3.0, p99_ms=900.0, p999_ms=950.0, worst_ms=2000.0,
+    orders={"p50_ms": 11.0, "p99_ms": 25.0, "p999_ms": 40.0, "worst_ms": 80.0}, memory_mb=100,
     growth_mb_a_minute=0.99, replayed=50, replayed_otherwise=0, enough=True, timeline=CALM,
 )  # fmt: skip
 LATE = replace(CALM, undisturbed_p99_ms=50.0)
@@ -75,11 +76,13 @@ def test_what_can_not_be_judged(changed: dict[str, Any], why: str) -> None:
 @pytest.mark.parametrize(
     ("report", "verdict"),
     [
-        pytest.param(MET, "49.9 ms at the 99th percentile, 99 ms at the worst (met)", id="met"),
-        pytest.param(replace(MET, timeline=LATE), "50 ms at the 99th percentile, 99 ms at the worst (**not met**)"),
-        pytest.param(replace(MET, **SHORT), "99 ms at the worst (**not judged**)", id="too short"),
+        pytest.param(MET, "49.9 at the 99th percentile, 60 at the 99.9th, 99 at the worst (met)", id="met"),
         pytest.param(
-            replace(MET, maximum_measured="disturbed"), "99 ms at the worst (**not judged**)", id="half of what?"
+            replace(MET, timeline=LATE), "50 at the 99th percentile, 60 at the 99.9th, 99 at the worst (**not met**)"
+        ),
+        pytest.param(replace(MET, **SHORT), "99 at the worst (**not judged**)", id="too short"),
+        pytest.param(
+            replace(MET, maximum_measured="disturbed"), "99 at the worst (**not judged**)", id="half of what?"
         ),
         pytest.param(
             replace(MET, timeline=UNTOLD, enough=False), "**not judged**: the machine does not tell", id="untold"
@@ -89,5 +92,11 @@ def test_what_can_not_be_judged(changed: dict[str, Any], why: str) -> None:
 def test_the_page_says_the_same_with_all_of_the_time_beside_it(report: Report, verdict: str) -> None:
     told = "\n".join(_steady(asdict(report)))
     assert verdict in told
-    assert "in all of the time: 3 ms at the median, 900 ms at the 99th percentile, 2000 ms at the worst" in told
+    assert (
+        "in all of the time: 3 ms at the median, 900 at the 99th percentile, 950 at the 99.9th, 2000 at the worst"
+        in told
+    )
+    assert (
+        "released again before the next: 11 ms at the median, 25 at the 99th percentile, 40 at the 99.9th, 80" in told
+    )
     assert "70 dropped behind disturbed stretches, 0 waiting when it was over" in told
