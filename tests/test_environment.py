@@ -163,16 +163,3 @@ def test_a_secret_that_cannot_be_kept_is_a_problem(tmp_path: Path) -> None:
     env = Environment({})
     assert len(env.secret_kept("SECRET_KEY", tmp_path / "var" / "secret-key")) >= 50
     assert [problem.code for problem in env.problems] == ["E004"]
-
-
-def test_the_table_shows_what_was_declared() -> None:
-    env = Environment({})
-    env.read("DEBUG", environment.flag, default=False, help="Debug.")
-    env.read("HOSTS", environment.listing, default=[], help="Hosts.")
-    env.read("KEY", environment.secret, default="", shown="made once", help="Key.")
-    rows = environment.table(env.declared).splitlines()[2:]
-    assert rows == [
-        "| `DEBUG` | `on` or `off` | `off` | Debug. |",
-        "| `HOSTS` | a list, separated by commas | – | Hosts. |",
-        "| `KEY` | random text, 50 characters or more | made once | Key. |",
-    ]
