@@ -27,7 +27,8 @@ class Topic(models.TextChoices):
 class FeedEntry(models.Model):
     """An announcement that something moved. Read entries through `reading.FeedReader` only.
 
-    `xid` is the writing transaction's number where the database has such numbers (PostgreSQL).
+    `content` tells what moved, in the topic's own way, where readers need not read the rows. `xid` is the writing
+    transaction's number where the database has such numbers (PostgreSQL).
     """
 
     at = models.DateTimeField(_("at"), default=timezone.now)
@@ -41,6 +42,7 @@ class FeedEntry(models.Model):
         editable=False,
         help_text=_("The primary keys of the IDCs of which it moved; empty: of any."),
     )
+    content = models.TextField(_("content"), blank=True, editable=False, db_default="")
     xid = models.BigIntegerField(_("transaction"), null=True, editable=False, db_default=TransactionNumber())
 
     class Meta:

@@ -31,13 +31,13 @@ __all__ = [
 
 POSTGRESQL_START = "SELECT pg_current_snapshot()::text, pg_current_xact_id_if_assigned()::text::bigint"
 POSTGRESQL_NEWS = """
-    SELECT moment.seen, moment.own, entry.id, entry.xid, entry.topic, entry.key, entry.idcs
+    SELECT moment.seen, moment.own, entry.id, entry.xid, entry.topic, entry.key, entry.idcs, entry.content
     FROM (SELECT pg_current_snapshot()::text AS seen, pg_current_xact_id_if_assigned()::text::bigint AS own) AS moment
     LEFT JOIN audit_feedentry AS entry ON entry.xid >= %s OR entry.xid = ANY(%s)
     ORDER BY entry.id
 """
 SQLITE_START = "SELECT coalesce(max(id), 0) FROM audit_feedentry"
-SQLITE_NEWS = "SELECT id, topic, key, idcs FROM audit_feedentry WHERE id > %s ORDER BY id"
+SQLITE_NEWS = "SELECT id, topic, key, idcs, content FROM audit_feedentry WHERE id > %s ORDER BY id"
 
 Listener = Callable[[str], None]
 
@@ -99,13 +99,21 @@ class FeedNews(NamedTuple):
     """One entry of the feed: what moved; an empty key means anything of the topic.
 
     `xid` is the writing transaction's number, where the database has such numbers; `idcs` are the primary keys of the
-    IDCs that are concerned, None: any.
+    IDCs that are concerned, None: any. `content` tells what moved where the rows need not be read; `number` is the
+    entry's own.
     """
 
     topic: str
     key: str
     xid: int | None = None
     idcs: tuple[int, ...] | None = None
+    content: str = ""
+    number: int = 0
+
+    @property
+    def mark(self) -> int:
+        """The transaction, as `Moment.holds` understands it."""
+        return self.xid or self.number
 
 
 EVERYTHING = tuple(FeedNews(topic, "") for topic in Topic.values)
@@ -185,11 +193,13 @@ class FeedReader:
         if self._moment.until < before.until:
             return EVERYTHING
         entries = {
-            id_: FeedNews(topic, key, xid, _keys(idcs)) for _, _, id_, xid, topic, key, idcs in rows if id_ is not None
+            number: FeedNews(topic, key, xid, _keys(idcs), content, number)
+            for _, _, number, xid, topic, key, idcs, content in rows
+            if number is not None
         }
-        news = tuple(entry for id_, entry in entries.items() if id_ not in self._own_entries)
+        news = tuple(entry for number, entry in entries.items() if number not in self._own_entries)
         # While the reader's own transaction is open, every query returns its entries again.
-        self._own_entries = frozenset(id_ for id_, entry in entries.items() if not self._moment.holds(entry.xid or 0))
+        self._own_entries = frozenset(number for number, entry in entries.items() if not self._moment.holds(entry.mark))
         return news
 
     def _poll_sqlite(self) -> tuple[FeedNews, ...]:
@@ -199,7 +209,9 @@ class FeedReader:
         rows = _rows(SQLITE_NEWS, self._number)
         if rows:
             self._number = rows[-1][0]
-        return tuple(FeedNews(topic, key, None, _keys(idcs)) for _, topic, key, idcs in rows)
+        return tuple(
+            FeedNews(topic, key, None, _keys(idcs), content, number) for number, topic, key, idcs, content in rows
+        )
 
 
 def _keys(text: str | None) -> tuple[int, ...] | None:

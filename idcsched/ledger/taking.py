@@ -16,12 +16,14 @@ from operator import attrgetter
 from typing import NamedTuple
 from uuid import UUID
 
+import msgspec
 from django.db import IntegrityError, connection
 from django.db.backends.utils import CursorWrapper
 from django.db.models import F
 from django.db.models.functions import Greatest, Round
 
 from idcsched.audit.writing import write
+from idcsched.feed.reading import FeedNews
 from idcsched.feed.services import feed_append, feed_extend
 from idcsched.framework.capacity import Claim as RequestedClaim
 from idcsched.framework.normalize import DECIMALS
@@ -30,7 +32,16 @@ from idcsched.framework.overlay import Allocation
 from .keeping import Keep, keep_returned
 from .models import Claim, Headcount, Holding
 
-__all__ = ["Entry", "claim_left", "claims_fade", "claims_fade_begin", "claims_release", "claims_take", "oversold"]
+__all__ = [
+    "Entry",
+    "allocations_told",
+    "claim_left",
+    "claims_fade",
+    "claims_fade_begin",
+    "claims_release",
+    "claims_take",
+    "oversold",
+]
 
 GUARD = "claim_within_ceiling"
 BANDWIDTH = "bandwidth_mbps"
@@ -75,14 +86,14 @@ class _RaisedHolding(NamedTuple):
     kept_for: int | None
 
 
-def claims_take(entries: Sequence[Entry], *, at: datetime) -> int:
-    """Take everything that the entries claim, and return the transaction's mark in the feed. Raises IntegrityError.
+def claims_take(entries: Sequence[Entry], *, at: datetime) -> tuple[FeedNews, ...]:
+    """Take everything that the entries claim, and return what the feed tells of it. Raises IntegrityError.
 
     `oversold` tells whether that error means that capacity has run out. Call this last in the transaction that records
-    the placements: other orders wait for the rows that it locks. The feed entry does not make
-    this process read the feed at once: the caller adds the allocations to the live picture.
+    the placements: other orders wait for the rows that it locks. The feed's entries do not make this process read the
+    feed at once: once they are committed, the caller shows them to the live picture.
     """
-    mark = feed_extend(topic="ledger", keys=sorted({entry.allocation.idc for entry in entries}), tell=False)
+    news = _announce(entries)
     claims = sorted(
         (_entry_claim(entry, claim) for entry in entries for claim in entry.allocation.claims), key=attrgetter("place")
     )
@@ -93,7 +104,21 @@ def claims_take(entries: Sequence[Entry], *, at: datetime) -> int:
         holdings = _holdings_raise(cursor, stock, at, target="(idc_id, resource) WHERE line_id IS NULL")
         holdings |= _holdings_raise(cursor, bandwidth, at, target="(line_id)")
         _claims_insert(cursor, stock + bandwidth, holdings, at)
-    return mark
+    return news
+
+
+def _announce(entries: Sequence[Entry]) -> tuple[FeedNews, ...]:
+    """Tell all processes what the entries take of each IDC; `allocations_told` reads it."""
+    allocations: dict[str, list[Allocation]] = defaultdict(list)
+    for entry in entries:
+        allocations[entry.allocation.idc].append(entry.allocation)
+    contents = {idc: msgspec.json.encode(those).decode() for idc, those in sorted(allocations.items())}
+    return feed_extend(topic="ledger", keys=contents, contents=contents, tell=False)
+
+
+def allocations_told(news: FeedNews) -> tuple[Allocation, ...]:
+    """Return what orders took, as an entry of the feed tells it."""
+    return msgspec.json.decode(news.content, type=tuple[Allocation, ...])
 
 
 def _entry_claim(entry: Entry, claim: RequestedClaim) -> _EntryClaim:

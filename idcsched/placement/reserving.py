@@ -136,9 +136,8 @@ def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
         yield
         if not counted:
             _quotas_respect(rows)
-        mark = claims_take(rows.entries, at=timezone.now())
-        allocations = [entry.allocation for entry in rows.entries]
-        transaction.on_commit(lambda: live.took(mark, allocations))
+        news = claims_take(rows.entries, at=timezone.now())
+        transaction.on_commit(lambda: live.lay(news))
 
 
 def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:

@@ -1,9 +1,10 @@
 """The live picture of this process: snapshot, compiled profiles and callers, with which requests are answered.
 
 The picture is immutable and replaced by swapping one reference. The picture always shows what this process itself has
-committed, and after `catch_up`, which every write, command and task calls first, what all other processes have. In a
-web process a thread also reads the change feed four times a second, so that no recommendation waits for a query. While
-the database is away the last picture stays in use, up to a set age.
+committed, and after `catch_up`, which every write, command and task calls first, what all other processes have. What
+orders take is told in the feed and laid over the picture, until the ledger is read again. In a web process a thread
+reads the change feed four times a second, so that no recommendation waits for a query. While the database is away the
+last picture stays in use, up to a set age.
 """
 
 import logging
@@ -45,6 +46,7 @@ from idcsched.inventory.scope import regions_by_user
 from idcsched.jobs.background import Background
 from idcsched.jobs.heap import freed_memory_returned
 from idcsched.ledger.keeping import Kept, kept_now
+from idcsched.ledger.taking import allocations_told
 
 from .keys import KnownRows
 from .models import ProfileRevision
@@ -70,8 +72,8 @@ FORGOTTEN_AFTER = 3600.0
 """Seconds without a reading of the feed after which all data is read anew: the feed may have been pruned meanwhile."""
 WAIT_FOR_LOOK = 2.0
 """Seconds that a request waits for another thread's reading of the feed."""
-MOST_OWN = 100
-"""The most orders of this process that are laid over the picture; with more of them the ledger is read again."""
+MOST_LAID = 100
+"""The most entries of the feed that are laid over the picture; with more of them the ledger is read again."""
 
 updated_at = Gauge(
     "idcsched_snapshot_updated_timestamp_seconds",
@@ -122,22 +124,13 @@ class _Laid(NamedTuple):
     allocations: tuple[Allocation, ...]
 
 
-class _Own(NamedTuple):
-    """The allocations that this process has taken in the transaction `mark`."""
-
-    mark: int
-    allocations: tuple[Allocation, ...]
-
-
 class _Shown(NamedTuple):
-    """A picture, and how it was made: `stored`, the database at `moment`, with this process's orders since, `own`, laid
-    over.
-    """
+    """A picture, and how it was made: `stored`, the database at `moment`, with the `orders` since laid over."""
 
     picture: LiveState
     stored: LiveState
     moment: Moment
-    own: tuple[_Own, ...]
+    orders: tuple[FeedNews, ...]
 
 
 class Held(NamedTuple):
@@ -201,14 +194,13 @@ class Live:
         finally:
             self._lock.release()
 
-    def took(self, mark: int, allocations: Sequence[Allocation]) -> None:
-        """Lay the allocations of this process's committed transaction `mark` over the picture, without a query."""
+    def lay(self, orders: Sequence[FeedNews]) -> None:
+        """Lay what committed orders take over the picture, without a query; each is laid once."""
         with self._swapping:
-            shown = self._shown
-            if shown is None or shown.moment.holds(mark):
+            if (shown := self._shown) is None:
                 return
-            own = _Own(mark, tuple(allocations))
-            self._shown = shown._replace(picture=self._with_own(shown.picture, (own,)), own=(*shown.own, own))
+            fresh = tuple(each for each in orders if each not in shown.orders and not shown.moment.holds(each.mark))
+            self._shown = self._laid_over(shown, fresh)
 
     @property
     def known(self) -> LiveState | None:
@@ -290,20 +282,22 @@ class Live:
 
     def _follow_feed(self) -> None:
         with self._lock:
-            self._feed_shown(own_orders_too=True)
+            self._feed_shown(read_orders=True)
 
-    def _feed_shown(self, *, own_orders_too: bool = False) -> LiveState:
+    def _feed_shown(self, *, read_orders: bool = False) -> LiveState:
         """Read the feed, and return the picture with every change that the feed names.
 
-        A change that can't be read now is read the next time. This process's own orders are in the picture already, so
-        that they alone cause no reading of the ledger, unless `own_orders_too`.
+        A change that can't be read now is read the next time. Orders are laid over the picture, so that they alone
+        cause no reading of the ledger, unless `read_orders`.
         """
         begun, commits = time.monotonic(), commits_begun_here()
         if begun - self._feed_read_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
-        self._unshown += self._reader.poll_entries()
+        news = self._reader.poll_entries()
+        self._unshown += news
+        self.lay([entry for entry in news if entry.content])
         picture = self.known
-        if picture is None or (self._unshown if own_orders_too else self._news_must_be_shown()):
+        if picture is None or (self._unshown if read_orders else self._news_must_be_read()):
             picture = self._renewed()
             if LARGE_NEWS & {entry.topic for entry in self._unshown}:
                 freed_memory_returned()  # the memory of the old picture and of the reading
@@ -312,36 +306,38 @@ class Live:
         updated_at.set(time.time() - (time.monotonic() - begun))
         return picture
 
-    def _news_must_be_shown(self) -> bool:
-        """Whether there is news beyond this process's own orders, or too many of these are laid over the picture."""
-        own = {each.mark for each in self._own}
-        return len(own) > MOST_OWN or any(entry.topic != "ledger" or entry.xid not in own for entry in self._unshown)
+    def _news_must_be_read(self) -> bool:
+        """Whether there is news that is not laid over the picture, or too many orders are."""
+        return len(self._orders) > MOST_LAID or not set(self._orders).issuperset(self._unshown)
 
     def _renewed(self) -> LiveState:
-        """Read the feed and the changed rows in one database snapshot, and lay this process's later orders over them.
+        """Read the feed and the changed rows in one database snapshot, and lay later orders over them.
 
         Because of the one snapshot it is certain of every transaction whether the picture shows it.
         """
-        before, read_now = self._shown, len(self._own)  # the orders so far are committed: the rows read below have them
+        before = self._shown
         with one_moment():
             self._unshown += self._reader.poll_entries()
             stored = self._whole_picture() if before is None else self._with_changes(before.stored)
         moment = self._reader.moment
         with self._swapping:
-            own = tuple(own for own in self._own[read_now:] if not moment.holds(own.mark))
-            self._shown = _Shown(self._with_own(stored, own), stored, moment, own)
+            later = tuple(order for order in self._orders if not moment.holds(order.mark))
+            self._shown = self._laid_over(_Shown(stored, stored, moment, ()), later)
             return self._shown.picture
 
     @property
-    def _own(self) -> tuple[_Own, ...]:
-        return () if self._shown is None else self._shown.own
+    def _orders(self) -> tuple[FeedNews, ...]:
+        return () if self._shown is None else self._shown.orders
 
-    def _with_own(self, picture: LiveState, orders: tuple[_Own, ...]) -> LiveState:
+    def _laid_over(self, shown: _Shown, orders: tuple[FeedNews, ...]) -> _Shown:
+        if not orders:
+            return shown
         try:
-            return picture.showing(tuple(each for own in orders for each in own.allocations)) if orders else picture
+            picture = shown.picture.showing(tuple(each for order in orders for each in allocations_told(order)))
         except (KeyError, ValueError):  # an IDC or line has been renamed; the next request reads the ledger
             self._feed_wanted_at = time.monotonic()
-            return picture
+            return shown
+        return shown._replace(picture=picture, orders=(*shown.orders, *orders))
 
     def _whole_picture(self) -> LiveState:
         callers, kept = tokens_known(regions_by_user()), kept_now(at=timezone.now())

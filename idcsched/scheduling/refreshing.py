@@ -129,8 +129,9 @@ class Refreshing:
         return replace(old.lines, percentile=percentile, busy_bits=busy_bits) if found else old.lines
 
     def _taken(self, old: Snapshot, lines: Lines, idcs: set[str]) -> dict[str, Any]:
-        """Return the parts of the snapshot that show the ledger, with these IDCs read anew."""
-        named = set(old.idcs.codes) if "" in idcs else idcs & set(old.idcs.codes)
+        """Return the parts of the snapshot that show the ledger, with these IDCs read anew; all, if one is unknown."""
+        known = set(old.idcs.codes)
+        named = idcs if idcs.issubset(known) else known
         rows, keys = [old.idcs.row_of[code] for code in named], self._keys_of(old)
         taken = {resource: amounts.copy() for resource, amounts in old.stock.taken.items()}
         pending, ordered = lines.pending.copy(), lines.ordered.copy()

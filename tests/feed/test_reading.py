@@ -40,7 +40,7 @@ class Writer:
     def _run(self, topic: str, fail: bool) -> None:
         try:
             with transaction.atomic():
-                self.mark = feed_extend(topic=topic, keys=[""])
+                self.mark = feed_extend(topic=topic, keys=[""])[0].mark
                 self._appended.set()
                 self._end.wait(600)
                 transaction.set_rollback(fail)
@@ -251,11 +251,11 @@ def test_a_listener_that_fails_keeps_nobody_from_knowing():
 def test_a_reader_knows_which_transactions_it_has_seen(reader):
     before = reader.moment
     with transaction.atomic():
-        number = feed_extend(topic="taints", keys=[""])
-    assert not before.holds(number)
+        (entry,) = feed_extend(topic="taints", keys=[""])
+    assert not before.holds(entry.mark)
     assert reader.poll() == {"taints"}
-    assert reader.moment.holds(number)
-    assert not before.holds(number), "a moment never changes"
+    assert reader.moment.holds(entry.mark)
+    assert not before.holds(entry.mark), "a moment never changes"
 
 
 @pytest.mark.postgresql

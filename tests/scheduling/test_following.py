@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from idcsched.accounts.models import Tenant
 from idcsched.accounts.services import tenant_create, token_issue, token_revoke, user_create, user_update
+from idcsched.feed.models import FeedEntry
 from idcsched.feed.reading import FeedNews, commits_begun_here
 from idcsched.feed.services import feed_append
 from idcsched.framework.capacity import Claim
@@ -30,7 +31,7 @@ from idcsched.inventory.services import (
 )
 from idcsched.ledger.taking import Entry, claims_take
 from idcsched.scheduling import callers
-from idcsched.scheduling.live import LOOK_EVERY, Live, LiveState
+from idcsched.scheduling.live import LOOK_EVERY, MOST_LAID, Live, LiveState
 from metrics_ingest.services import Sample, samples_store
 from tests.e2e.installation import wait_for
 
@@ -210,9 +211,7 @@ def test_a_change_elsewhere_is_in_force_within_half_a_second(
 
 
 class TestTaking:
-    """What this process takes is in its picture at once, without a query, and is not counted twice when the feed
-    reports it.
-    """
+    """What orders take is laid over the picture without a reading of the ledger, and is counted once."""
 
     def taken(self, live: Live) -> tuple[float, float, int]:
         snapshot = live.current().snapshot
@@ -226,11 +225,10 @@ class TestTaking:
         samples_store(samples=[Sample(idc="a", line="ct", metric="bandwidth_mbps", value=100, at=now)], now=now)
         live.current()
 
-    def take(self, live: Live, amount: float) -> tuple[int, Allocation]:
-        """Take capacity in the database without telling the live picture."""
+    def take(self, live: Live, amount: float) -> tuple[FeedNews, ...]:
+        """Take capacity in the database without showing that to the live picture."""
         with transaction.atomic():
-            mark = claims_take([self.entry(live, amount)], at=timezone.now())
-        return mark, self.allocation(amount)
+            return claims_take([self.entry(live, amount)], at=timezone.now())
 
     def entry(self, live: Live, amount: float) -> Entry:
         picture = live.known
@@ -248,49 +246,77 @@ class TestTaking:
         live.stop()
         live._following = True  # nobody looks by himself
         for number in (1, 2, 3):
-            mark, allocation = self.take(live, 50)
+            orders = self.take(live, 50)
             with django_assert_num_queries(0):
-                live.took(mark, [allocation])
+                live.lay(orders)
                 assert self.taken(live) == (50 * number, 800 - 50 * number, 2 * number)
 
     def test_what_was_read_meanwhile_is_not_counted_twice(self, live: Live) -> None:
-        mark, allocation = self.take(live, 50)
+        orders = self.take(live, 50)
         live.catch_up()
         assert self.taken(live) == (50, 750, 2)
-        live.took(mark, [allocation])
+        live.lay(orders)
         assert self.taken(live) == (50, 750, 2)
 
     @pytest.mark.both
     def test_what_is_shown_is_read_with_the_next_look_and_then_counted_once(self, live: Live) -> None:
         for number in range(1, 11):
-            mark, allocation = self.take(live, 10)
-            live.took(mark, [allocation])
+            orders = self.take(live, 10)
+            live.lay(orders)
             assert self.taken(live) == (10 * number, 800 - 10 * number, 2 * number)
             if number % 3 == 0:
                 live.catch_up()
-        soon(lambda: live._shown.moment.holds(mark))
+        soon(lambda: live._shown.moment.holds(orders[0].mark))
         assert self.taken(live) == (100, 700, 20)
-        assert live._own == ()
+        assert live._orders == ()
 
     @pytest.mark.both
     def test_what_others_take_meanwhile_stays_in_the_picture(self, live: Live) -> None:
         Elsewhere(lambda: claims_take([self.entry(live, 200)], at=timezone.now())).finish()
-        mark, allocation = self.take(live, 50)
-        live.took(mark, [allocation])
+        live.lay(self.take(live, 50))
         soon(lambda: self.taken(live) == (250, 550, 4))
 
+    @pytest.mark.both
+    def test_what_others_take_is_laid_over_by_one_look_at_the_feed(
+        self, live: Live, django_assert_num_queries: Callable[[int], Any]
+    ) -> None:
+        live.stop()
+        for number in range(1, 4):
+            Elsewhere(lambda: claims_take([self.entry(live, 10)], at=timezone.now())).finish()
+            with django_assert_num_queries(1):
+                live.catch_up()
+            assert self.taken(live) == (10 * number, 800 - 10 * number, 2 * number)
+
+    @pytest.mark.both
+    def test_after_many_orders_the_ledger_is_read(self, live: Live) -> None:
+        live.stop()
+        for _number in range(MOST_LAID + 1):
+            self.take(live, 1)
+        live.catch_up()
+        assert self.taken(live) == (MOST_LAID + 1, 800 - MOST_LAID - 1, 2 * MOST_LAID + 2)
+        assert live._orders == ()
+
+    @pytest.mark.both
+    def test_a_process_of_an_older_version_tells_only_the_idc(self, live: Live) -> None:
+        live.stop()
+        self.take(live, 50)
+        FeedEntry.objects.update(content="")
+        live.catch_up()
+        assert self.taken(live) == (50, 750, 2)
+
     def test_of_an_idc_that_has_another_name_now_the_database_is_asked(self, live: Live, idc: Idc) -> None:
-        mark, allocation = self.take(live, 50)
+        entry = self.entry(live, 50)
         idc_update(idc=idc, changes={"code": "b"})
         assert live.current().snapshot.idcs.codes == ("b",)
-        live.took(mark + 1_000_000, [allocation])  # as if the picture were from before
+        with transaction.atomic():
+            orders = claims_take([entry], at=timezone.now())
+        live.lay(orders)
         assert self.taken(live) == (50, 750, 2)
 
     def test_a_process_that_follows_nothing_is_told_in_vain(self, live: Live) -> None:
         alone = Live()
         alone.current()
-        mark, allocation = self.take(alone, 50)
-        alone.took(mark, [allocation])
+        alone.lay(self.take(alone, 50))
         assert self.taken(alone) == (50, 750, 2)
 
 
