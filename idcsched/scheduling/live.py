@@ -282,13 +282,13 @@ class Live:
 
     def _follow_feed(self) -> None:
         with self._lock:
-            self._feed_shown(read_orders=True)
+            self._feed_shown()
 
-    def _feed_shown(self, *, read_orders: bool = False) -> LiveState:
+    def _feed_shown(self) -> LiveState:
         """Read the feed, and return the picture with every change that the feed names.
 
-        A change that can't be read now is read the next time. Orders are laid over the picture, so that they alone
-        cause no reading of the ledger, unless `read_orders`.
+        A change that can't be read now is read the next time. Orders are laid over the picture, so that few of them
+        alone cause no reading of the ledger.
         """
         begun, commits = time.monotonic(), commits_begun_here()
         if begun - self._feed_read_at > FORGOTTEN_AFTER:
@@ -297,7 +297,7 @@ class Live:
         self._unshown += news
         self.lay([entry for entry in news if entry.content])
         picture = self.known
-        if picture is None or (self._unshown if read_orders else self._news_must_be_read()):
+        if picture is None or self._news_must_be_read():
             picture = self._renewed()
             if LARGE_NEWS & {entry.topic for entry in self._unshown}:
                 freed_memory_returned()  # the memory of the old picture and of the reading

@@ -259,13 +259,14 @@ class TestTaking:
         assert self.taken(live) == (50, 750, 2)
 
     @pytest.mark.both
-    def test_what_is_shown_is_read_with_the_next_look_and_then_counted_once(self, live: Live) -> None:
+    def test_what_is_shown_is_read_with_other_news_and_then_counted_once(self, live: Live) -> None:
         for number in range(1, 11):
             orders = self.take(live, 10)
             live.lay(orders)
             assert self.taken(live) == (10 * number, 800 - 10 * number, 2 * number)
             if number % 3 == 0:
                 live.catch_up()
+        feed_append(topic="metrics")
         soon(lambda: live._shown.moment.holds(orders[0].mark))
         assert self.taken(live) == (100, 700, 20)
         assert live._orders == ()
