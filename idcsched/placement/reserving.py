@@ -137,7 +137,7 @@ def _order_transaction(rows: _Rows, *, counted: bool = False) -> Iterator[None]:
         if not counted:
             _quotas_respect(rows)
         news = claims_take(rows.entries, at=timezone.now())
-        transaction.on_commit(lambda: live.lay(news))
+        transaction.on_commit(lambda: live.lay(news), robust=True)
 
 
 def _record(decisions: Sequence[Decision], placements: Sequence[Placement], events: Sequence[Event]) -> None:

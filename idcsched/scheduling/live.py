@@ -125,12 +125,31 @@ class _Laid(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A picture, and how it was made: `stored`, the database at `moment`, with the `orders` since laid over."""
+    """A picture, and how it was made: `stored`, the database at `moment`, with the `orders` since laid over.
+
+    `moment` None: the rows were read one after the other, so that nobody knows which orders they show.
+    """
 
     picture: LiveState
     stored: LiveState
-    moment: Moment
+    moment: Moment | None
     orders: tuple[FeedNews, ...]
+
+    def laid_over(self, orders: Sequence[FeedNews]) -> "_Shown":
+        """Return it with those orders laid over that it does not show yet.
+
+        Raises ValueError where it may show them already, KeyError, ValueError where an IDC or line has been renamed.
+        """
+        if not orders:
+            return self
+        if (moment := self.moment) is None:
+            raise ValueError("nobody knows whether the rows show the orders")
+        laid = {order.number for order in self.orders}
+        fresh = [order for order in orders if order.number not in laid and not moment.holds(order.mark)]
+        if not fresh:
+            return self
+        allocations = tuple(each for order in fresh for each in allocations_told(order))
+        return self._replace(picture=self.picture.showing(allocations), orders=(*self.orders, *fresh))
 
 
 class Held(NamedTuple):
@@ -197,10 +216,12 @@ class Live:
     def lay(self, orders: Sequence[FeedNews]) -> None:
         """Lay what committed orders take over the picture, without a query; each is laid once."""
         with self._swapping:
-            if (shown := self._shown) is None:
+            if self._shown is None:
                 return
-            fresh = tuple(each for each in orders if each not in shown.orders and not shown.moment.holds(each.mark))
-            self._shown = self._laid_over(shown, fresh)
+            try:
+                self._shown = self._shown.laid_over(orders)
+            except (KeyError, ValueError):  # the next request reads the rows instead
+                self._feed_wanted_at = time.monotonic()
 
     @property
     def known(self) -> LiveState | None:
@@ -237,7 +258,7 @@ class Live:
         self._shown = None
         self._reader = FeedReader()
         self._refreshing = Refreshing()
-        self._unshown: tuple[FeedNews, ...] = ()  # news of the feed that the picture does not show yet
+        self._unread: tuple[FeedNews, ...] = ()  # news of the feed whose rows have not been read
         self._commits_shown = -1  # the picture shows this number of the process's commits
         self._feed_read_at = -float("inf")  # when the feed was last read
         self._feed_wanted_at = -float("inf")  # when it was found that the feed must be read again
@@ -294,50 +315,49 @@ class Live:
         if begun - self._feed_read_at > FORGOTTEN_AFTER:
             self._reader = FeedReader()
         news = self._reader.poll_entries()
-        self._unshown += news
-        self.lay([entry for entry in news if entry.content])
+        self._unread += news
+        over = self._reader.moment.holds  # unlike this connection's own transaction, where one is open
+        self.lay([entry for entry in news if entry.content and over(entry.mark)])
         picture = self.known
         if picture is None or self._news_must_be_read():
             picture = self._renewed()
-            if LARGE_NEWS & {entry.topic for entry in self._unshown}:
+            if LARGE_NEWS & {entry.topic for entry in self._unread}:
                 freed_memory_returned()  # the memory of the old picture and of the reading
-            self._unshown = ()
+            over = self._reader.moment.holds
+            self._unread = tuple(entry for entry in self._unread if not over(entry.mark))
         self._feed_read_at, self._commits_shown = begun, commits
         updated_at.set(time.time() - (time.monotonic() - begun))
         return picture
 
     def _news_must_be_read(self) -> bool:
         """Whether there is news that is not laid over the picture, or too many orders are."""
-        return len(self._orders) > MOST_LAID or not set(self._orders).issuperset(self._unshown)
+        laid = {order.number for order in self._orders}
+        return len(laid) > MOST_LAID or any(entry.number not in laid for entry in self._unread)
 
     def _renewed(self) -> LiveState:
-        """Read the feed and the changed rows in one database snapshot, and lay later orders over them.
+        """Read the feed and the changed rows, in one database snapshot unless a transaction is open already.
 
-        Because of the one snapshot it is certain of every transaction whether the picture shows it.
+        Because of the one snapshot it is certain of every transaction whether the picture shows it. Orders that it does
+        not show are in the news of the next look.
         """
-        before = self._shown
-        with one_moment():
-            self._unshown += self._reader.poll_entries()
-            stored = self._whole_picture() if before is None else self._with_changes(before.stored)
-        moment = self._reader.moment
+        before, refreshing = self._shown, copy(self._refreshing)
+        try:
+            with one_moment() as at_once:
+                self._unread += self._reader.poll_entries()
+                stored = self._whole_picture() if before is None else self._with_changes(before.stored)
+        except Exception:  # the readings that succeeded are not used either, so they are repeated
+            self._refreshing = refreshing
+            raise
+        moment = self._reader.moment if at_once else None
         with self._swapping:
-            later = tuple(order for order in self._orders if not moment.holds(order.mark))
-            self._shown = self._laid_over(_Shown(stored, stored, moment, ()), later)
-            return self._shown.picture
+            if moment is None or not all(moment.holds(order.mark) for order in self._orders):
+                self._feed_wanted_at = time.monotonic()
+            self._shown = _Shown(stored, stored, moment, ())
+            return stored
 
     @property
     def _orders(self) -> tuple[FeedNews, ...]:
         return () if self._shown is None else self._shown.orders
-
-    def _laid_over(self, shown: _Shown, orders: tuple[FeedNews, ...]) -> _Shown:
-        if not orders:
-            return shown
-        try:
-            picture = shown.picture.showing(tuple(each for order in orders for each in allocations_told(order)))
-        except (KeyError, ValueError):  # an IDC or line has been renamed; the next request reads the ledger
-            self._feed_wanted_at = time.monotonic()
-            return shown
-        return shown._replace(picture=picture, orders=(*shown.orders, *orders))
 
     def _whole_picture(self) -> LiveState:
         callers, kept = tokens_known(regions_by_user()), kept_now(at=timezone.now())
@@ -345,7 +365,7 @@ class Live:
 
     def _with_changes(self, old: LiveState) -> LiveState:
         """Return the picture with the parts that have changed read anew."""
-        topics = {entry.topic for entry in self._unshown}
+        topics = {entry.topic for entry in self._unread}
         changed: dict[str, Any] = {}
         if topics & WORLD_TOPICS:
             changed |= self._changed_snapshot(old.snapshot, topics)
@@ -363,7 +383,7 @@ class Live:
         """Return the refreshed snapshot, or a new one if rows or columns were added, removed or reordered."""
         if not topics & REBUILT_FOR:
             try:
-                snapshot = self._refreshing.refreshed(old, self._unshown, oldest=self._reader.oldest, now=time.time())
+                snapshot = self._refreshing.refreshed(old, self._unread, oldest=self._reader.oldest, now=time.time())
             except (KeyError, ValueError):  # a row names an IDC, line or metric that the old snapshot lacks
                 logger.info("the picture is built anew: what has moved names what it does not hold")
             else:
@@ -380,19 +400,22 @@ class Live:
 
 
 @contextmanager
-def one_moment() -> Iterator[None]:
-    """Run all queries inside the block on the same state of the database."""
+def one_moment() -> Iterator[bool]:
+    """Run all queries inside the block on the same state of the database, and yield True.
+
+    Within a transaction that is open already it yields False: the queries see what others commit between them.
+    """
     if connection.in_atomic_block:
-        yield
+        yield False
     elif connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(MOMENT)
-            yield
+            yield True
     else:  # SQLite: the transaction that Django begins would wait for a writer
         with connection.cursor() as cursor:
             cursor.execute("BEGIN DEFERRED")
             try:
-                yield
+                yield True
             finally:
                 cursor.execute("COMMIT")
 

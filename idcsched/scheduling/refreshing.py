@@ -53,14 +53,6 @@ class Refreshing:
 
     def refreshed(self, old: Snapshot, moved: Collection[FeedNews], *, oldest: int | None, now: float) -> Snapshot:
         """Return the snapshot with what has moved, for topics not in REBUILT_FOR. Call this in one transaction."""
-        before = self._since
-        try:
-            return self._with_news(old, moved, oldest, now)
-        except Exception:  # the readings that succeeded are not used either, so they are repeated
-            self._since = before
-            raise
-
-    def _with_news(self, old: Snapshot, moved: Collection[FeedNews], oldest: int | None, now: float) -> Snapshot:
         keys: dict[str, set[str]] = defaultdict(set)
         for entry in moved:
             keys[entry.topic].add(entry.key)

@@ -92,8 +92,8 @@ def looking(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[LiveSt
     found: list[LiveState] = []
     shown = live._feed_shown
 
-    def look(**how: Any) -> LiveState:
-        found.append(shown(**how))
+    def look() -> LiveState:
+        found.append(shown())
         return found[-1]
 
     with monkeypatch.context() as patched:
@@ -297,6 +297,41 @@ class TestTaking:
         assert self.taken(live) == (MOST_LAID + 1, 800 - MOST_LAID - 1, 2 * MOST_LAID + 2)
         assert live._orders == ()
 
+    @pytest.mark.postgresql
+    def test_what_is_committed_while_a_transaction_reads_row_after_row_is_counted_once(
+        self, live: Live, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        live.stop()
+        read = live._with_changes
+
+        def late(old: LiveState) -> LiveState:
+            Elsewhere(lambda: claims_take([self.entry(live, 50)], at=timezone.now())).finish()
+            return read(old)
+
+        feed_append(topic="ledger")
+        with transaction.atomic(), monkeypatch.context() as patched:
+            patched.setattr(live, "_with_changes", late)
+            live.catch_up()
+        for _number in range(2):
+            live.catch_up()
+            assert self.taken(live) == (50, 750, 2)
+
+    @pytest.mark.postgresql
+    @pytest.mark.parametrize(("fail", "taken"), [(True, (0, 800, 0)), (False, (50, 750, 2))])
+    def test_what_a_transaction_saw_of_itself_is_read_again_when_it_is_over(
+        self, live: Live, fail: bool, taken: tuple[float, float, int]
+    ) -> None:
+        live.stop()
+        with transaction.atomic():
+            orders = claims_take([self.entry(live, 50)], at=timezone.now())
+            live.catch_up()
+            transaction.set_rollback(fail)
+        if not fail:
+            live.lay(orders)
+        for _number in range(2):
+            live.catch_up()
+            assert self.taken(live) == taken
+
     @pytest.mark.both
     def test_a_process_of_an_older_version_tells_only_the_idc(self, live: Live) -> None:
         live.stop()
@@ -314,7 +349,7 @@ class TestTaking:
         live.lay(orders)
         assert self.taken(live) == (50, 750, 2)
 
-    def test_a_process_that_follows_nothing_is_told_in_vain(self, live: Live) -> None:
+    def test_a_process_that_follows_nothing_shows_what_it_is_told(self, live: Live) -> None:
         alone = Live()
         alone.current()
         alone.lay(self.take(alone, 50))
@@ -421,7 +456,7 @@ def test_a_change_that_could_not_be_taken_in_is_taken_in_later(live: Live, idc: 
     """
     with live._lock:  # nobody looks meanwhile
         live._reader.poll()
-        live._unshown = (FeedNews("taints", "a/k"),)
+        live._unread = (FeedNews("taints", "a/k"),)
         Taint.objects.create(idc=idc, key="k", effect="NoSchedule")  # past the feed
     soon(lambda: taints(live) == 1)
 

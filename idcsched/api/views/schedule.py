@@ -8,7 +8,7 @@ from structlog.contextvars import bind_contextvars
 
 from idcsched.api.authentication import BearerAuthentication, SessionPrincipal
 from idcsched.api.bodies import body_bytes
-from idcsched.api.idempotency import Idempotent
+from idcsched.api.idempotency import HEADER, Idempotent
 from idcsched.api.middleware import request_id_of
 from idcsched.api.origin import caller_origin
 from idcsched.api.permissions import principal_of_request
@@ -69,7 +69,9 @@ class ScheduleView(Idempotent):
         return ordered_response(placement, status_of_order(placement))
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        return [self.bearer, SessionPrincipal()]
+        """With an `Idempotency-Key` the live picture is brought up to date before the key's transaction begins."""
+        keyed = self.request is not None and HEADER in self.request.headers
+        return [BearerAuthentication() if keyed else self.bearer, SessionPrincipal()]
 
     def _check_writer(self, request: HttpRequest) -> None:
         """Authenticate and authorise the caller again, on the feed's latest state, before a write; raises 401, 403."""
