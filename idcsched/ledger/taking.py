@@ -26,6 +26,7 @@ from idcsched.audit.writing import write
 from idcsched.feed.reading import FeedNews
 from idcsched.feed.services import feed_append, feed_extend
 from idcsched.framework.capacity import Claim as RequestedClaim
+from idcsched.framework.decoding import decoder_of
 from idcsched.framework.normalize import DECIMALS
 from idcsched.framework.overlay import Allocation
 
@@ -118,7 +119,7 @@ def _announce(entries: Sequence[Entry]) -> tuple[FeedNews, ...]:
 
 def allocations_told(news: FeedNews) -> tuple[Allocation, ...]:
     """Return what orders took, as an entry of the feed tells it."""
-    return msgspec.json.decode(news.content, type=tuple[Allocation, ...])
+    return decoder_of(tuple[Allocation, ...]).decode(news.content)
 
 
 def _entry_claim(entry: Entry, claim: RequestedClaim) -> _EntryClaim:
