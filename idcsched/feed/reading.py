@@ -176,6 +176,10 @@ class FeedReader:
         """The transactions that the last poll had seen."""
         return self._moment or _SqliteMoment(self._number or 0)
 
+    def is_over(self, entry: FeedNews) -> bool:
+        """Return whether the transaction of a polled entry is over, and not this connection's own, which may fail."""
+        return not connection.in_atomic_block if self._moment is None else self._moment.holds(entry.mark)
+
     def poll(self) -> frozenset[str]:
         """Return the topics in which something moved since the last poll."""
         return frozenset(entry.topic for entry in self.poll_entries())

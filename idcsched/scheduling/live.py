@@ -316,15 +316,13 @@ class Live:
             self._reader = FeedReader()
         news = self._reader.poll_entries()
         self._unread += news
-        over = self._reader.moment.holds  # unlike this connection's own transaction, where one is open
-        self.lay([entry for entry in news if entry.content and over(entry.mark)])
+        self.lay([entry for entry in news if entry.content and self._reader.is_over(entry)])
         picture = self.known
         if picture is None or self._news_must_be_read():
             picture = self._renewed()
             if LARGE_NEWS & {entry.topic for entry in self._unread}:
                 freed_memory_returned()  # the memory of the old picture and of the reading
-            over = self._reader.moment.holds
-            self._unread = tuple(entry for entry in self._unread if not over(entry.mark))
+            self._unread = tuple(entry for entry in self._unread if not self._reader.is_over(entry))
         self._feed_read_at, self._commits_shown = begun, commits
         updated_at.set(time.time() - (time.monotonic() - begun))
         return picture

@@ -316,7 +316,7 @@ class TestTaking:
             live.catch_up()
             assert self.taken(live) == (50, 750, 2)
 
-    @pytest.mark.postgresql
+    @pytest.mark.both
     @pytest.mark.parametrize(("fail", "taken"), [(True, (0, 800, 0)), (False, (50, 750, 2))])
     def test_what_a_transaction_saw_of_itself_is_read_again_when_it_is_over(
         self, live: Live, fail: bool, taken: tuple[float, float, int]
